@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cli/arguments/reading.hpp"
+#include "cli/commands/output_files.hpp"
 #include "cli/join_ranks.hpp"
 #include "scenarios/story/own_lock.hpp"
 
@@ -34,8 +35,11 @@ Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& outp
   models::locks::Catalogue with_scripts = catalogue;
   std::string problem;
   for (std::string& name : *names) {
+    const std::string file = name;
     if (problem.empty()) problem = scenarios::add_script(name, with_scripts);
+    if (name != file) call.inputs.push_back(file);
   }
+  if (problem.empty()) problem = refuse_outputs(call.outputs, call.inputs).value_or("");
   if (problem = objection_of_any(problem, output); !problem.empty()) return refuse(output, problem);
   return call.perform(with_scripts, output);
 }

@@ -1,7 +1,7 @@
 #include "checker/properties/ownership.hpp"
 
 #include <algorithm>
-#include <utility>
+#include <iterator>
 
 #include "checker/properties/evidence.hpp"
 
@@ -22,6 +22,7 @@ std::vector<Belief> collect_beliefs(const sim::History& history) {
 void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, std::vector<std::size_t>& belief_of) {
   beliefs.clear();
   belief_of.assign(history.operations.size() + 1, kNoBelief);
+  const Crashes crashes(history.interruptions);
 
   for (const sim::Operation& operation : history.operations) {
     if (!is_successful(operation, "acquire")) continue;
@@ -36,12 +37,9 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
                   .deadline = {},
                   .crashed = {}};
     if (operation.valid_until) belief.deadline = Ending{*operation.valid_until, sim::no_step};
-    for (const sim::Interruption& i : history.interruptions) {
-      // A crash in the very step of the completion comes after it: a process dies at the end of an event.
-      if (!kills(i.kind) || i.process != operation.process) continue;
-      if (i.step < operation.completed_in || (belief.crashed && belief.crashed->step <= i.step)) continue;
-      belief.crashed = Ending{i.from, i.step};
-    }
+    // A crash in the very step of the completion comes after it: a process dies at the end of an event.
+    if (const sim::Interruption* crash = crashes.first(operation.process, operation.completed_in))
+      belief.crashed = Ending{crash->from, crash->step};
     belief_of[operation.id] = beliefs.size();
     beliefs.push_back(belief);
   }
@@ -55,19 +53,17 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
   }
 }
 
-/// A deadline in a pause is noticed when the pause ends, unless the next one begins there.
+/// A deadline in a pause is noticed when the pause ends.
 std::optional<Ending> noticed_deadline(const Belief& belief, std::span<const sim::Interruption> pauses) {
-  std::optional<Ending> noticed = belief.deadline;
-  for (const sim::Interruption& pause : pauses) {
-    if (!noticed || compare(noticed->at, pause.from) < 0) break;
-    if (pause.until && compare(noticed->at, *pause.until) >= 0) continue;
-    if (pause.until) {
-      noticed = Ending{*pause.until, pause.step};
-    } else {
-      noticed.reset();
-    }
-  }
-  return noticed;
+  if (!belief.deadline || pauses.empty()) return belief.deadline;
+  const sim::Instant deadline = belief.deadline->at;
+  const auto later =
+      std::upper_bound(pauses.begin(), pauses.end(), deadline,
+                       [](sim::Instant at, const sim::Interruption& pause) { return compare(at, pause.from) < 0; });
+  if (later == pauses.begin()) return belief.deadline;
+  const sim::Interruption& pause = *std::prev(later);
+  if (!pause.until) return std::nullopt;
+  return compare(deadline, *pause.until) < 0 ? Ending{*pause.until, pause.step} : *belief.deadline;
 }
 
 OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses) {
@@ -96,22 +92,6 @@ OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruptio
   end_by(BeliefEnd::crashed, belief.crashed);
   end_by(BeliefEnd::deadline, noticed_deadline(belief, pauses));
   return interval;
-}
-
-Pauses::Pauses(const sim::History& history) {
-  for (const sim::Interruption& i : history.interruptions) {
-    if (freezes(i.kind)) lists_[i.process].push_back(i);
-  }
-  for (auto& [process, list] : lists_) {
-    std::sort(list.begin(), list.end(), [](const sim::Interruption& a, const sim::Interruption& b) {
-      return std::pair(a.from.offset(), a.step) < std::pair(b.from.offset(), b.step);
-    });
-  }
-}
-
-std::span<const sim::Interruption> Pauses::of(sim::ProcessId process) const {
-  const auto own = lists_.find(process);
-  return own == lists_.end() ? std::span<const sim::Interruption>{} : std::span(own->second);
 }
 
 std::vector<OwnershipInterval> ownership_intervals(const sim::History& history) {

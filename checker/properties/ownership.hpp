@@ -16,12 +16,12 @@
 // Two stages, because an explorer asks the same questions of instants that cannot be compared: `collect_beliefs` only
 // reads the history and compares no instants; `resolve` decides, for true times, which ending came first.
 
-#include <map>
 #include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "checker/properties/interruptions.hpp"
 #include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
@@ -70,22 +70,12 @@ struct OwnershipInterval {
   bool contains(sim::Instant t) const { return from.offset() <= t.offset() && (!to || t.offset() < to->offset()); }
 };
 
-/// Requires: instants are true times; `pauses` are all pauses of the belief's process, by their beginning.
+/// Requires: instants are true times; `pauses` are those of the belief's process, as `Pauses` has them.
 OwnershipInterval resolve(const Belief& belief, std::span<const sim::Interruption> pauses);
 
 /// When the client notices the belief's deadline, whatever else has ended it: the deadline, or the end of the pause
 /// that hides it. Nothing: there is none, or it never runs again. The same requirement.
 std::optional<Ending> noticed_deadline(const Belief& belief, std::span<const sim::Interruption> pauses);
-
-/// The pauses of a history, by process and by their beginning. Requires: instants are true times.
-class Pauses {
- public:
-  explicit Pauses(const sim::History& history);
-  std::span<const sim::Interruption> of(sim::ProcessId process) const;
-
- private:
-  std::map<sim::ProcessId, std::vector<sim::Interruption>> lists_;
-};
 
 /// All of them, by id of the acquire; empty ones included. Points into `history`.
 std::vector<OwnershipInterval> ownership_intervals(const sim::History& history);

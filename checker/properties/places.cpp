@@ -1,6 +1,7 @@
 #include "checker/properties/places.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 namespace lockstep::checker {
 namespace {
@@ -49,6 +50,22 @@ void place_changes(const sim::Effect& effect, const sim::Operation* operation, c
   } else {
     changes.push_back({"", has_nameless ? PlaceChange::Kind::nameless : PlaceChange::Kind::written});
   }
+}
+
+EffectsByOperation::EffectsByOperation(std::span<const sim::Effect> effects) : positions_(effects.size()) {
+  for (const sim::Effect& effect : effects) {
+    if (effect.operation + 2 > begin_.size()) begin_.resize(effect.operation + 2, 0);
+    ++begin_[effect.operation + 1];
+  }
+  std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+  std::vector<std::size_t> next = begin_;
+  for (std::size_t i = 0; i < effects.size(); ++i) positions_[next[effects[i].operation]++] = i;
+}
+
+std::span<const std::size_t> EffectsByOperation::after(sim::OperationId operation, std::size_t position) const {
+  if (operation + 1 >= begin_.size()) return {};
+  const auto all = std::span(positions_).subspan(begin_[operation], begin_[operation + 1] - begin_[operation]);
+  return all.subspan(static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), position) - all.begin()));
 }
 
 bool is_of_lock(std::string_view object, std::string_view lock) {

@@ -3,6 +3,8 @@
 // What one effect did to the places of a lock: which of an object's parts an owner can have for himself. The table is
 // in docs/decisions/ownership-is-what-was-granted.md.
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +40,18 @@ void place_changes(const sim::Effect& effect, const sim::Operation* operation, c
 
 /// Whether the effect concerns all places of its object: removed, expired, lost, or given another time to live.
 bool is_whole(const sim::Effect& effect, const sim::History& history);
+
+/// The effects of each operation, by their positions in the history.
+class EffectsByOperation {
+ public:
+  explicit EffectsByOperation(std::span<const sim::Effect> effects);
+  /// Those of this operation after this position.
+  std::span<const std::size_t> after(sim::OperationId operation, std::size_t position) const;
+
+ private:
+  std::vector<std::size_t> begin_;  ///< by operation: where its positions begin
+  std::vector<std::size_t> positions_;
+};
 
 /// Whether an object is the lock of this name, or a part of it.
 bool is_of_lock(std::string_view object, std::string_view lock);

@@ -71,6 +71,7 @@ class Call : public Settings {
   bool shows_text() const { return shown == nullptr; }
 
   std::vector<std::string> files;                              ///< the words that are no options, as given
+  std::vector<std::string> inputs;                             ///< all files that it has read, or will
   std::vector<OutputFile> outputs;                             ///< all files that it shall write
   std::vector<std::pair<const Format*, std::string>> written;  ///< formats that have a file
 };

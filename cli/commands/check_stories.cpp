@@ -329,9 +329,6 @@ std::string Check::objection(const std::vector<Scenario>& stories, reports::Left
       return fmt::format("{} needs exactly one story, and here are {}; name a single file", each.option,
                          stories.size());
   }
-  std::vector<std::string> inputs;
-  for (const Scenario& story : stories) inputs.push_back(story.file);
-  if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return *trouble;
   const std::string& parameter = options_.exploration.parameter;
   const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
   const bool is_any = parameter.empty() || std::any_of(stories.begin(), stories.end(), has_it);
@@ -426,7 +423,7 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
   scenarios::Threads threads(jobs);  // they begin while the files are read
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
-  std::optional<std::vector<Scenario>> loaded = load_all(files, catalogue, said);
+  std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, said);
   reports::LeftOut left_out;
   if (loaded) {
     left_out = leave_out(*loaded, catalogue, files, all_);

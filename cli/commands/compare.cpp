@@ -58,7 +58,7 @@ example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms
 
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override {
     const Interrupt interrupt;  // from here on: reading many files takes its time, too
-    std::optional<std::vector<Scenario>> loaded = load_all(files, catalogue, output.err);
+    std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
     if (!loaded) return Exit::bad_input;
     if (const std::string trouble = objection(*loaded, catalogue); !trouble.empty()) return refuse(output, trouble);
     options_.seed = seed.value_or(1);

@@ -193,16 +193,13 @@ example: lockstep confirm scenarios/stories/redis-lock-java/f000-2-both-delete-e
 };
 
 Exit Confirm::perform(const models::locks::Catalogue& catalogue, Output& output) {
-  const std::optional<std::vector<Scenario>> loaded = load_all(files, catalogue, output.err);
+  const std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (!options_.server && confirm::installed_redis_version().empty()) {
     return refuse(output,
                   "no redis-server is installed: apt-get install redis-server, or name one that runs elsewhere by "
                   "--redis=HOST:PORT");
   }
-  std::vector<std::string> inputs;
-  for (const Scenario& story : *loaded) inputs.push_back(story.file);
-  if (const auto trouble = refuse_outputs(outputs, inputs)) return refuse(output, *trouble);
   std::optional<confirm::Record> record = confirm::Record();
   const std::string folder = record_ ? std::filesystem::path(*record_).parent_path().string() : ".";
   if (record_) {

@@ -15,6 +15,7 @@
 
 #include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
+#include "cli/commands/own_folder.hpp"
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
@@ -50,18 +51,28 @@ std::string text_of(const std::string& file) {
 /// The findings first, then the state that knows of them: whoever is killed in between finds them again.
 class Folder {
  public:
-  Folder(std::string path, std::ostream& err) : path_(std::move(path)), err_(err) {}
+  explicit Folder(std::ostream& err) : err_(err) {}
 
+  /// What is wrong with the folder, or nothing.
+  std::optional<std::string> open(const std::string& path) {
+    path_ = path;
+    return files_.open("--found", path);
+  }
+
+  /// False after a message. Requires: `open`.
   bool write(const CampaignState& state) {
     for (; written_ < state.findings.size(); ++written_) {
       const FuzzFinding& finding = state.findings[written_];
-      if (!write_file((std::filesystem::path(path_) / (finding.name + ".toml")).string(), finding.text, err_))
+      if (const auto trouble = files_.write(finding.name + ".toml", finding.text)) {
+        err_ << fmt::format("lockstep: {}\n", *trouble);
         return false;
+      }
     }
     return write_file(state_file(path_), scenarios::to_text(state), err_);
   }
 
  private:
+  OwnFolder files_;
   std::string path_;
   std::ostream& err_;
   std::size_t written_ = 0;
@@ -79,14 +90,14 @@ class Fuzz final : public Call {
   std::string take_shard(const std::string& value);
   Option strategy();
   /// Nothing after a message.
-  std::optional<std::vector<FuzzTarget>> targets(const models::locks::Catalogue& catalogue, std::ostream& err) const;
+  std::optional<std::vector<FuzzTarget>> targets(const models::locks::Catalogue& catalogue, std::ostream& err);
   Exit merge_folders(Output& output);
   /// The campaign to go on with, as its file has it; empty: a new one. Or what is wrong with the folder.
-  std::variant<std::string, scenarios::Diagnostic> earlier() const;
+  std::variant<std::string, scenarios::Diagnostic> earlier(Folder& folder) const;
   /// Nothing: `campaign` has taken over what was there.
   std::optional<std::string> resume(const std::string& text, Campaign& campaign) const;
   /// The folder is the first rank's, and what is in it all of them know. A message: it cannot begin, or go on.
-  std::optional<std::string> prepare(Campaign& campaign, const Output& output) const;
+  std::optional<std::string> prepare(Campaign& campaign, Folder& folder, const Output& output) const;
   Exit tell(const CampaignState& state, bool is_interrupted, Output& output);
 
   FuzzOptions options_;
@@ -172,8 +183,7 @@ std::string Fuzz::mistake() {
   return "fuzz needs scenario files or directories, or algorithms, e.g. lockstep fuzz --algorithm redlock-seq";
 }
 
-std::optional<std::vector<FuzzTarget>> Fuzz::targets(const models::locks::Catalogue& catalogue,
-                                                     std::ostream& err) const {
+std::optional<std::vector<FuzzTarget>> Fuzz::targets(const models::locks::Catalogue& catalogue, std::ostream& err) {
   std::vector<FuzzTarget> targets;
   std::vector<std::string> algorithms = algorithms_;
   if (algorithms == std::vector<std::string>{"all"}) {
@@ -189,7 +199,7 @@ std::optional<std::vector<FuzzTarget>> Fuzz::targets(const models::locks::Catalo
     for (const std::string& name : algorithms) targets.push_back(scenarios::target_of(*catalogue.find(name)));
     return targets;
   }
-  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(files, catalogue, err);
+  std::optional<std::vector<scenarios::Scenario>> loaded = load_all(*this, files, catalogue, err);
   if (!loaded) return std::nullopt;
   if (loaded->empty()) {
     err << "lockstep: there is no scenario file to fuzz\n";
@@ -234,20 +244,19 @@ Exit Fuzz::merge_folders(Output& output) {
     }
     scenarios::merge_into(merged, std::get<CampaignState>(parsed));
   }
-  if (const auto trouble = trouble_with_folder("--found", found())) {
-    return refuse(output, *trouble);
-  }
+  Folder folder(output.err);
+  if (const auto trouble = folder.open(found())) return refuse(output, *trouble);
   if (std::filesystem::exists(state_file(found()))) {
     return refuse(output, fmt::format("--found {}: there is a campaign in it; name a folder without one",
                                       scenarios::one_line(found())));
   }
-  if (!Folder(found(), output.err).write(merged)) return Exit::bad_input;
+  if (!folder.write(merged)) return Exit::bad_input;
   return tell(merged, false, output);
 }
 
-std::variant<std::string, scenarios::Diagnostic> Fuzz::earlier() const {
+std::variant<std::string, scenarios::Diagnostic> Fuzz::earlier(Folder& folder) const {
   const auto wrong = [](std::string message) { return scenarios::Diagnostic{{}, {}, std::move(message)}; };
-  if (auto trouble = trouble_with_folder("--found", found())) return wrong(*std::move(trouble));
+  if (auto trouble = folder.open(found())) return wrong(*std::move(trouble));
   const std::string file = state_file(found());
   if (!std::filesystem::exists(file)) {
     if (!resume_) return std::string();
@@ -273,11 +282,11 @@ std::optional<std::string> Fuzz::resume(const std::string& text, Campaign& campa
   return fmt::format("--resume: {}: {}", scenarios::one_line(state_file(found())), *trouble);
 }
 
-std::optional<std::string> Fuzz::prepare(Campaign& campaign, const Output& output) const {
+std::optional<std::string> Fuzz::prepare(Campaign& campaign, Folder& folder, const Output& output) const {
   std::string text;
   std::string trouble;
   if (output.is_first()) {
-    auto found = earlier();
+    auto found = earlier(folder);
     if (auto* problem = std::get_if<scenarios::Diagnostic>(&found))
       trouble = std::move(problem->message);
     else
@@ -315,9 +324,10 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
   options.interrupted = [&] { return is_failed || interrupt.is_requested(); };
   options.ranks = output.ranks;
   Campaign campaign(std::move(*found_targets), catalogue, options);
-  if (const auto trouble = prepare(campaign, output)) return refuse(output, *trouble);
-
-  Folder folder(found(), output.err);
+  Folder folder(output.err);
+  if (const auto trouble = prepare(campaign, folder, output)) return refuse(output, *trouble);
+  // What somebody has edited is told before anything is fuzzed.
+  if (resume_ && output.is_first()) is_failed = !folder.write(campaign.state());
   double written_at = now();
   double shown_at = 0;
   std::size_t known = campaign.state().findings.size();

@@ -301,7 +301,7 @@ reports::Lines Linearize::lines(const std::vector<JudgedHistory>& histories, con
 }
 
 Exit Linearize::perform(const models::locks::Catalogue&, Output& output) {
-  std::vector<std::string> inputs = files;
+  inputs.insert(inputs.end(), files.begin(), files.end());
   for (const std::string& file : files) {
     const auto found = find_history(file);
     if (const auto* name = std::get_if<std::string>(&found)) inputs.push_back(*name);

@@ -124,7 +124,7 @@ example: lockstep list algorithms redlock-seq
           },
           [&] { return reports::algorithms_json(named.empty() ? catalogue.entries() : named); });
     }
-    const auto stories = load_all(files, catalogue, output.err);
+    const auto stories = load_all(*this, files, catalogue, output.err);
     if (!stories) return Exit::bad_input;
     if (what_ == "scenarios")
       return show([&] { return reports::list_scenarios(*stories, options); },

@@ -3,12 +3,13 @@
 #include <filesystem>
 #include <ostream>
 
+#include "cli/commands/output_files.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
 
-std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,
+std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::vector<std::string>& files,
                                                          const models::locks::Catalogue& catalogue, std::ostream& err) {
   const auto found = scenarios::find_scenarios(files);
   if (std::holds_alternative<scenarios::Diagnostic>(found)) {
@@ -28,9 +29,15 @@ std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::
       is_good = false;
     } else {
       loaded.push_back(std::get<scenarios::Scenario>(std::move(result)));
+      call.inputs.push_back(loaded.back().file);
+      if (loaded.back().lock.own.entry) call.inputs.push_back(loaded.back().lock.own.path);
     }
   }
   if (!is_good) return std::nullopt;
+  if (const auto trouble = refuse_outputs(call.outputs, call.inputs)) {
+    err << "lockstep: " << *trouble << '\n';
+    return std::nullopt;
+  }
   return loaded;
 }
 

@@ -7,13 +7,15 @@
 #include <string>
 #include <vector>
 
+#include "cli/arguments/call.hpp"
 #include "models/locks/catalogue.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::cli {
 
-/// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad.
-std::optional<std::vector<scenarios::Scenario>> load_all(const std::vector<std::string>& files,
+/// The scenarios of these files and directories, or nothing after one message on `err` for each that is bad, or for an
+/// output of the call that would overwrite one of them, or a script of theirs. All of these are its inputs from now on.
+std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::vector<std::string>& files,
                                                          const models::locks::Catalogue& catalogue, std::ostream& err);
 
 /// A line on `err` for each script of the story's that has a mistake in it: its verdicts are those of the mistake.

@@ -4,7 +4,7 @@
 #include <memory>
 #include <ostream>
 
-#include "cli/commands/output_files.hpp"
+#include "cli/commands/own_folder.hpp"
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
@@ -16,16 +16,19 @@ namespace lockstep::cli {
 namespace {
 
 /// Each witness as a file of its own. False after a message.
-bool write_witnesses(const scenarios::Matrix& matrix, const std::string& folder, std::ostream& err) {
+bool write_witnesses(const scenarios::Matrix& matrix, const std::string& path, OwnFolder& folder, std::ostream& err) {
+  bool is_good = true;
   for (const scenarios::MatrixCell& cell : matrix.cells) {
     for (const scenarios::MatrixAnswer& answer : cell.answers) {
       if (!answer.witness) continue;
-      const std::string file =
-          fmt::format("{}/{}-{}-{}.toml", folder, cell.algorithm, cell.fault->name, answer.question->name);
-      if (!write_file(file, scenarios::to_toml(*answer.witness, folder), err)) return false;
+      const std::string name = fmt::format("{}-{}-{}.toml", cell.algorithm, cell.fault->name, answer.question->name);
+      if (const auto trouble = folder.write(name, scenarios::to_toml(*answer.witness, path))) {
+        err << fmt::format("lockstep: {}\n", *trouble);
+        is_good = false;
+      }
     }
   }
-  return true;
+  return is_good;
 }
 
 class MatrixCall final : public Call {
@@ -88,8 +91,9 @@ example: lockstep matrix set-nx-px-lua redlock-seq --faults pause,crash --witnes
 
 Exit MatrixCall::perform(const models::locks::Catalogue& catalogue, Output& output) {
   std::string trouble = objection(catalogue);
+  OwnFolder folder;
   if (trouble.empty() && witnesses_ && output.is_first())
-    trouble = trouble_with_folder("--witnesses", *witnesses_).value_or("");
+    trouble = folder.open("--witnesses", *witnesses_).value_or("");
   if (const std::string said = objection_of_any(trouble, output); !said.empty()) return refuse(output, said);
   const Interrupt interrupt;
   options_.algorithms = files;
@@ -110,12 +114,13 @@ Exit MatrixCall::perform(const models::locks::Catalogue& catalogue, Output& outp
   }
   const scenarios::Matrix& found = std::get<scenarios::Matrix>(result);
   if (!output.is_first()) return Exit::as_expected;
-  if (witnesses_ && !write_witnesses(found, *witnesses_, output.err)) return Exit::bad_input;
+  const bool is_written = !witnesses_ || write_witnesses(found, *witnesses_, folder, output.err);
   const reports::MatrixReportOptions how{.width = output.width, .language = language};
   if (!report(*this,
               {.lines = [&] { return reports::matrix(found, options_, how); },
                .json = [&] { return reports::matrix_json(found, options_); }},
-              output))
+              output) ||
+      !is_written)
     return Exit::bad_input;
   return found.is_complete ? Exit::as_expected : Exit::incomplete;
 }

@@ -339,8 +339,6 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
     return refuse(output, fmt::format("--single makes a page of one story, and here are {}; name it with --stories",
                                       scenarios.size()));
   }
-  const std::vector<std::string> inputs{scenarios.front().file};
-  if (const auto trouble = refuse_outputs(outputs, inputs)) return refuse(output, *trouble);
   ResultsKept none;
   Maker maker(catalogue, output, none);
   Tasks tasks;
@@ -353,7 +351,7 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
 }
 
 Exit Report::perform(const models::locks::Catalogue& catalogue, Output& output) {
-  const std::optional<std::vector<Scenario>> scenarios = load_all(stories_, catalogue, output.err);
+  const std::optional<std::vector<Scenario>> scenarios = load_all(*this, stories_, catalogue, output.err);
   if (!scenarios) return Exit::bad_input;
   if (single_) return make_single(catalogue, *scenarios, output);
 

@@ -62,6 +62,13 @@ std::optional<std::string> ReportFolder::write(const std::vector<reports::site::
     now.insert(file.path);
     list += file.path + "\n";
   }
+  for (const std::string& path : now) {
+    std::error_code error;
+    const bool is_known = std::find(before.begin(), before.end(), path) != before.end();
+    if (!is_known && fs::exists(fs::symlink_status(path_ / path, error)))
+      return fmt::format("{} is there, and no report wrote it; move it away, or name another folder",
+                         (path_ / path).string());
+  }
   // Should it end half way, all that is there is known.
   std::string known = list;
   for (const std::string& path : before) {

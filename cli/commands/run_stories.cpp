@@ -132,12 +132,6 @@ std::string Run::mistake() {
 
 /// What is wrong with the call once the stories are known; empty if it can be done.
 std::string Run::objection(const std::vector<Scenario>& stories) const {
-  std::vector<std::string> inputs;
-  for (const Scenario& story : stories) {
-    inputs.push_back(story.file);
-    if (story.lock.own.entry) inputs.push_back(story.lock.own.path);
-  }
-  if (std::optional<std::string> trouble = refuse_outputs(outputs, inputs)) return *trouble;
   if (history_ && stories.size() != 1)
     return fmt::format("--history takes the operations of one story, but there are {}; name one file", stories.size());
   for (const Export& each : exports_) {
@@ -180,7 +174,7 @@ bool Run::write_files(const std::vector<reports::Story>& stories, const std::vec
 }
 
 Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
-  std::optional<std::vector<Scenario>> loaded = load_all(files, catalogue, output.err);
+  std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (const std::string trouble = objection(*loaded); !trouble.empty()) return refuse(output, trouble);
   const bool with_timelines = shows_text() && (timeline_ || (!no_timeline_ && loaded->size() == 1));

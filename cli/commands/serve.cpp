@@ -88,7 +88,7 @@ example: redis-cli -p 6400 SET lock me NX PX 30000
 };
 
 Exit Serve::perform(const models::locks::Catalogue& catalogue, Output& output) {
-  auto loaded = load_all(files, catalogue, output.err);
+  auto loaded = load_all(*this, files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (loaded->size() != 1) {
     return refuse(output,

@@ -23,6 +23,9 @@ LaneStates::LaneStates(const Story& story)
   std::sort(holds_.begin(), holds_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.from.offset(), a.acquire) < std::pair(b.from.offset(), b.acquire);
   });
+  std::vector<sim::Duration> ends;
+  for (const auto& hold : holds_) ends.push_back(hold.to ? hold.to->offset() : sim::Duration::forever());
+  ends_ = checker::RowOfLengths(std::move(ends), sim::Duration::forever());
   struct Change {
     sim::Step step = 0;
     std::size_t order = 0;  ///< within the step
@@ -88,9 +91,21 @@ bool LaneStates::covers(const checker::OwnershipInterval& hold, Moment moment) {
   return moment.step < hold.to_step || (moment.step == hold.to_step && crashes_next);
 }
 
+std::vector<const checker::OwnershipInterval*> LaneStates::present(Moment moment) const {
+  const auto later = std::upper_bound(
+      holds_.begin(), holds_.end(), moment.at.offset(),
+      [](sim::Duration at, const checker::OwnershipInterval& hold) { return at < hold.from.offset(); });
+  std::vector<const checker::OwnershipInterval*> present;
+  ends_.each_longer(0, static_cast<std::size_t>(later - holds_.begin()),
+                    moment.at.offset() - sim::Duration::nanoseconds(1), [&](std::size_t hold) {
+                      if (covers(holds_[hold], moment)) present.push_back(&holds_[hold]);
+                    });
+  return present;
+}
+
 bool LaneStates::holds(sim::ProcessId process, Moment moment) const {
-  return std::any_of(holds_.begin(), holds_.end(),
-                     [&](const auto& h) { return h.process == process && covers(h, moment); });
+  const auto all = present(moment);
+  return std::any_of(all.begin(), all.end(), [&](const auto* hold) { return hold->process == process; });
 }
 
 bool LaneStates::is_stopped(sim::HowLong how_long, sim::ProcessId process, Moment moment) const {
@@ -137,10 +152,8 @@ bool LaneStates::lets_several_in(sim::OperationId operation) const {
 }
 
 std::vector<sim::ProcessId> LaneStates::overlapping(Moment moment) const {
-  std::vector<const checker::OwnershipInterval*> present;
-  for (const auto& hold : holds_) {
-    if (covers(hold, moment) && hold.contains(moment.at)) present.push_back(&hold);
-  }
+  std::vector<const checker::OwnershipInterval*> present = this->present(moment);
+  std::erase_if(present, [&](const auto* hold) { return !hold->contains(moment.at); });
   const auto is_broken_by = [&](const checker::OwnershipInterval& hold) {
     std::set<sim::ProcessId> holders{hold.process};
     bool is_alone = true;  // with those who may be there, too

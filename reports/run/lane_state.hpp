@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "checker/properties/ownership.hpp"
+#include "checker/properties/time_spans.hpp"
 #include "reports/run/verdicts.hpp"
 
 namespace lockstep::reports {
@@ -64,9 +65,13 @@ class LaneStates {
   static std::optional<sim::ProcessId> writer_at(const Writers& writers, sim::Step step);
   bool is_stopped(sim::HowLong how_long, sim::ProcessId process, Moment moment) const;
 
+  /// Those that somebody has at that moment, by their beginning.
+  std::vector<const checker::OwnershipInterval*> present(Moment moment) const;
+
   const Story* story_;
   std::vector<std::string> locks_;
-  std::vector<checker::OwnershipInterval> holds_;
+  std::vector<checker::OwnershipInterval> holds_;                          ///< by their beginning
+  checker::RowOfLengths ends_;                                             ///< when each is over
   std::map<std::pair<sim::ProcessId, std::string_view>, Writers> of_key_;  ///< by server and key
   std::map<sim::ProcessId, Writers> of_server_;                            ///< of the first of its keys
 };

@@ -168,7 +168,10 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
                                }};
   std::vector<checker::Finding> findings;
   for (const checker::Property& property : checker::properties()) {
-    findings.push_back(is_wanted(property.name)
+    const std::string_view why = deployment_.why_not_judged(property.name);
+    findings.push_back(!why.empty()
+                           ? checker::Finding{.property = property.name, .view = property.view, .why = std::string(why)}
+                       : is_wanted(property.name)
                            ? property.judge(run)
                            : checker::Finding{.property = property.name, .view = property.view, .why = "not asked"});
   }
@@ -178,9 +181,6 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
     if (!is_tried && finding.verdict == checker::Verdict::holds &&
         checker::property_named(finding.property).needs_a_holder) {
       finding = {.property = finding.property, .view = finding.view, .why = std::string(checker::nothing_was_tried)};
-    }
-    if (const std::string_view why = deployment_.why_not_judged(finding.property); !why.empty()) {
-      finding = {.property = finding.property, .view = finding.view, .why = std::string(why)};
     }
   }
   return findings;

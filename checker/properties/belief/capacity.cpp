@@ -1,7 +1,15 @@
 #include "checker/properties/belief/capacity.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <queue>
+#include <set>
+#include <span>
+#include <string_view>
 #include <tuple>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -12,14 +20,34 @@
 namespace lockstep::checker {
 namespace {
 
-/// Who holds the object: of each process the belief that began first.
-std::vector<const OwnershipInterval*> holders_of(std::string_view object,
-                                                 const std::vector<const OwnershipInterval*>& active) {
+/// Who believes to hold one object: by process, how often; and when the beliefs end, the first on top.
+class Holders {
+ public:
+  void add(const OwnershipInterval& hold) {
+    ++count_[hold.process];
+    if (hold.to) ends_.emplace(hold.to->offset(), hold.process);
+  }
+  void leave_until(sim::Instant moment) {
+    for (; !ends_.empty() && ends_.top().first <= moment.offset(); ends_.pop()) {
+      const auto one = count_.find(ends_.top().second);
+      if (--one->second == 0) count_.erase(one);
+    }
+  }
+  std::size_t size() const { return count_.size(); }
+
+ private:
+  using End = std::pair<sim::Duration, sim::ProcessId>;
+  std::map<sim::ProcessId, std::size_t> count_;
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+};
+
+/// Who holds the object at that moment: of each process the belief that began first; of the object of the last.
+std::vector<const OwnershipInterval*> holders_at(std::span<const OwnershipInterval> up_to_last, sim::Instant moment) {
   std::vector<const OwnershipInterval*> holders;
-  for (const OwnershipInterval* interval : active) {
-    if (interval->object != object) continue;
-    const auto is_same = [&](const OwnershipInterval* other) { return other->process == interval->process; };
-    if (std::none_of(holders.begin(), holders.end(), is_same)) holders.push_back(interval);
+  std::set<sim::ProcessId> known;
+  for (const OwnershipInterval& interval : up_to_last) {
+    if (interval.object != up_to_last.back().object || !interval.contains(moment)) continue;
+    if (known.insert(interval.process).second) holders.push_back(&interval);
   }
   return holders;
 }
@@ -53,13 +81,15 @@ Finding capacity(const sim::History& history, const Names& names, std::int64_t p
   });
 
   std::size_t most = 0;
-  std::vector<const OwnershipInterval*> active;
-  for (const OwnershipInterval& next : intervals) {
-    std::erase_if(active, [&](const OwnershipInterval* i) { return !i->contains(next.from); });
-    active.push_back(&next);
-    const std::vector<const OwnershipInterval*> holders = holders_of(next.object, active);
-    most = std::max(most, holders.size());
-    if (holders.size() > static_cast<std::size_t>(places)) return violated(holders, next.from, names, places);
+  std::map<std::string_view, Holders> holders;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const OwnershipInterval& next = intervals[i];
+    Holders& here = holders[next.object];
+    here.leave_until(next.from);
+    here.add(next);
+    most = std::max(most, here.size());
+    if (here.size() <= static_cast<std::size_t>(places)) continue;
+    return violated(holders_at(std::span(intervals).first(i + 1), next.from), next.from, names, places);
   }
 
   Finding finding{.property = "capacity", .view = View::belief, .verdict = Verdict::holds};

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <utility>
 
 #include "checker/linearizability/linearizability.hpp"
 #include "checker/properties/belief/mutex_history.hpp"
@@ -78,19 +78,14 @@ Ordered judge_object(const sim::History& history, const Names& names, const Judg
   return answer;
 }
 
-bool is_taken_again(const sim::History& history, std::string_view object) {
-  return std::any_of(history.operations.begin(), history.operations.end(), [&](const sim::Operation& o) {
-    return o.object == object && (o.function == "reenter" || o.function == "leave");
-  });
+Finding judge_reentrant(const sim::History& history, const Names& names, MutexHistory mutex) {
+  return judge_object(history, names, {"reentrant-mutex", "a mutex that its owner may take again", std::move(mutex)})
+      .finding;
 }
 
 }  // namespace
 
 Finding linearizable(const sim::History& history, const Names& names, std::string_view model) {
-  std::set<std::string_view> objects;
-  for (const sim::Operation& o : history.operations) {
-    if (o.function == "acquire" || o.function == "release") objects.insert(o.object);
-  }
   Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::holds};
   if (std::any_of(history.operations.begin(), history.operations.end(),
                   [](const sim::Operation& o) { return o.is_shared; })) {
@@ -101,14 +96,14 @@ Finding linearizable(const sim::History& history, const Names& names, std::strin
   const std::string what = model == "mutex" ? "a mutex" : "a mutex that only its owner releases";
   std::size_t ordered = 0;
   std::string nested_why;
-  for (const std::string_view object : objects) {
-    const bool is_nested = is_taken_again(history, object);
+  const MutexHistories locks(history);
+  for (const std::string_view object : locks.objects()) {
     Ordered answer;
-    if (is_nested) {
-      answer.finding = linearizable_reentrant(history, names, object);
+    if (locks.is_taken_again(object)) {
+      answer.finding = judge_reentrant(history, names, locks.of(object, true));
       if (answer.finding.verdict == Verdict::holds) nested_why = answer.finding.why;
     } else {
-      answer = judge_object(history, names, {model, what, mutex_history(history, object)});
+      answer = judge_object(history, names, {model, what, locks.of(object)});
       ordered += answer.ordered;
     }
     const bool is_earlier = answer.finding.at && (!finding.at || compare(*answer.finding.at, *finding.at) < 0);
@@ -126,14 +121,7 @@ Finding linearizable(const sim::History& history, const Names& names, std::strin
 Finding linearizable_semaphore(const sim::History& history, const Names& names, std::string_view object,
                                std::int64_t places) {
   const std::string what = "a semaphore of " + counted(static_cast<std::size_t>(places), "place", "places");
-  return judge_object(history, names, {"semaphore", what, mutex_history(history, object)}, places).finding;
-}
-
-Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object) {
-  return judge_object(
-             history, names,
-             {"reentrant-mutex", "a mutex that its owner may take again", mutex_history(history, object, true)})
-      .finding;
+  return judge_object(history, names, {"semaphore", what, MutexHistories(history).of(object)}, places).finding;
 }
 
 Property entries::linearizable() {

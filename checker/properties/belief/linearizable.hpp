@@ -15,12 +15,9 @@ namespace lockstep::checker {
 /// violated: the object that fails first; `by` = the processes of the operations that cannot be ordered, each once, in
 /// the order in which these operations completed; `at` = the completion that made it impossible; evidence = the
 /// completions of these operations. unknown: a search was needed and gave up. `model`:
-/// "owner-mutex" or "mutex", whose release may be anybody's.
+/// "owner-mutex" or "mutex", whose release may be anybody's. An object that its owners take again and give back as
+/// often is judged by `reentrant-mutex`.
 Finding linearizable(const sim::History& history, const Names& names, std::string_view model = "owner-mutex");
-
-/// The same for one object that its owners take again and give back as often: the model `reentrant-mutex`.
-/// `linearizable` asks this where somebody does so.
-Finding linearizable_reentrant(const sim::History& history, const Names& names, std::string_view object);
 
 /// The same for one object that is a semaphore: the model `semaphore` of linearizability.hpp. Which process holds a
 /// place matters, and a place that ran out while its holder still believed is none that was given back.

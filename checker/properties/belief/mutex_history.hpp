@@ -15,7 +15,7 @@
 //                 [A acquire info] [A release ok] the release proves that the acquire did take effect.
 //
 // A lock with leases frees itself when its holder is gone, and a perfect mutex does not. So that this alone is no
-// violation, `mutex_history` gives a holder that crashed or gave the lock up a release with unknown outcome at that
+// violation, `MutexHistories` gives a holder that crashed or gave the lock up a release with unknown outcome at that
 // moment. Likewise a holder that has looked at its clock and knows that its hold is over (`valid_until`, noticed as in
 // ownership.hpp): that is a release at the latest then. The release that the client asks for afterwards is the same
 // one, invoked when the deadline was noticed; if there is none, or it failed, it is one with unknown outcome. A hold
@@ -25,10 +25,13 @@
 // was.) A lease that runs out under a living holder that does not look is no release: then somebody else's acquire has
 // no place, and that is a result, too.
 
+#include <cstddef>
+#include <map>
 #include <string_view>
 #include <vector>
 
 #include "checker/linearizability/model/operation_history.hpp"
+#include "checker/properties/ownership.hpp"
 #include "sim/worlds/history.hpp"
 
 namespace lockstep::checker {
@@ -39,8 +42,29 @@ struct MutexHistory {
   std::vector<sim::OperationId> ids;  ///< of the operation at the same position; of the acquire, for a hold given up
 };
 
-/// Requires: instants are true times. `with_inner`: what happens within a hold as well, for a mutex that its owner may
-/// take again; a hold that is given up then gives back as often as it may have been taken.
-MutexHistory mutex_history(const sim::History& history, std::string_view object, bool with_inner = false);
+/// The locks of a history, each by itself. Points into the history, which must outlive it. Requires: instants are true
+/// times.
+class MutexHistories {
+ public:
+  explicit MutexHistories(const sim::History& history);
+  /// What is acquired or released, by name.
+  std::vector<std::string_view> objects() const;
+  /// Whether somebody takes it, or tries to, while he has it.
+  bool is_taken_again(std::string_view object) const;
+  /// `with_inner`: what happens within a hold as well, for a mutex that its owner may take again; a hold that is given
+  /// up then gives back as often as it may have been taken.
+  MutexHistory of(std::string_view object, bool with_inner = false) const;
+
+ private:
+  struct Object {
+    std::vector<const sim::Operation*> operations;
+    std::vector<Belief> beliefs;
+    bool is_locked = false;
+    bool is_taken_again = false;
+  };
+  Pauses pauses_;
+  std::map<std::string_view, Object> objects_;
+  std::vector<std::size_t> reentries_;  ///< by hold: how often it may have been taken again
+};
 
 }  // namespace lockstep::checker

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <tuple>
 
 #include "checker/properties/entries.hpp"
@@ -25,21 +27,59 @@ struct Overlap {
   auto key() const { return std::tuple(second->from.offset(), first->acquire, second->acquire); }
 };
 
+/// Of what is offered, the least, and the least of another process: so the least that is not of a given one.
+class LeastOfOthers {
+ public:
+  void offer(std::int64_t value, const OwnershipInterval& hold) {
+    if (hold.process == best_.process || value < best_.value) {
+      if (hold.process != best_.process) second_ = best_;
+      if (value < best_.value) best_ = {value, hold.process, &hold};
+    } else if (value < second_.value) {
+      second_ = {value, hold.process, &hold};
+    }
+  }
+  /// Null: there is none.
+  const OwnershipInterval* other_than(sim::ProcessId process) const {
+    return best_.process == process ? second_.hold : best_.hold;
+  }
+
+ private:
+  struct Offer {
+    std::int64_t value = std::numeric_limits<std::int64_t>::max();
+    sim::ProcessId process;
+    const OwnershipInterval* hold = nullptr;
+  };
+  Offer best_, second_;
+};
+
+/// The same among those whom a hold must not meet: all, if it is exclusive, and the exclusive ones, if it is shared.
+class LeastOfRivals {
+ public:
+  void offer(std::int64_t value, const OwnershipInterval& hold) {
+    all_.offer(value, hold);
+    if (!hold.is_shared) exclusive_.offer(value, hold);
+  }
+  const OwnershipInterval* rival_of(const OwnershipInterval& hold) const {
+    return (hold.is_shared ? exclusive_ : all_).other_than(hold.process);
+  }
+
+ private:
+  LeastOfOthers all_, exclusive_;
+};
+
 /// All that happens at the moment of an object's first overlap: the pair with the smallest ids, and the others.
-/// Until then only one process believed, so this is done once per object.
 Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
   std::vector<const OwnershipInterval*> active;
   for (const OwnershipInterval& i : sorted) {
     if (i.contains(moment)) active.push_back(&i);
   }
   Overlap best;
-  for (std::size_t s = 0; s < active.size(); ++s) {
-    if (active[s]->from.offset() != moment.offset()) continue;
-    for (std::size_t f = 0; f < s; ++f) {
-      if (active[f]->process == active[s]->process || (active[f]->is_shared && active[s]->is_shared)) continue;
-      const Overlap candidate{active[f], active[s], {}};
-      if (best.first == nullptr || candidate.key() < best.key()) best = candidate;
-    }
+  LeastOfRivals earliest;
+  for (const OwnershipInterval* second : active) {
+    const OwnershipInterval* first = second->from.offset() == moment.offset() ? earliest.rival_of(*second) : nullptr;
+    const Overlap candidate{first, second, {}};
+    if (first != nullptr && (best.first == nullptr || candidate.key() < best.key())) best = candidate;
+    earliest.offer(static_cast<std::int64_t>(second->acquire), *second);
   }
   for (const OwnershipInterval* i : active) {
     if (i->process != best.first->process && i->process != best.second->process) best.bystanders.push_back(i->process);
@@ -49,16 +89,14 @@ Overlap first_overlap_at(Intervals sorted, sim::Instant moment) {
   return best;
 }
 
-/// Where some share the lock, the latest end does not decide: each pair is looked at. The closest distance is of
-/// exclusive ones.
+/// Where some share the lock, the latest end of all does not decide, but that of those whom a hold must not meet. The
+/// closest distance is of exclusive ones.
 std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
-  for (std::size_t s = 1; s < sorted.size(); ++s) {
-    for (std::size_t f = 0; f < s; ++f) {
-      const OwnershipInterval& a = sorted[f];
-      const OwnershipInterval& b = sorted[s];
-      if (a.process == b.process || (a.is_shared && b.is_shared) || !a.contains(b.from)) continue;
-      return first_overlap_at(sorted, b.from);
-    }
+  LeastOfRivals latest;
+  for (const OwnershipInterval& next : sorted) {
+    const OwnershipInterval* before = latest.rival_of(next);
+    if (before != nullptr && before->contains(next.from)) return first_overlap_at(sorted, next.from);
+    latest.offer(-end_of(next).count_ns(), next);
   }
   return std::nullopt;
 }

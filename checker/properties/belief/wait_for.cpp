@@ -12,6 +12,7 @@
 
 #include "checker/graphs/dot.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/interruptions.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -75,17 +76,6 @@ class Parts {
   std::vector<std::size_t> part_;
 };
 
-/// The first crash of the process from this step on, before `end`.
-const sim::Interruption* crash_between(const sim::History& history, sim::ProcessId process, sim::Step from,
-                                       sim::Step end) {
-  const sim::Interruption* first = nullptr;
-  for (const sim::Interruption& i : history.interruptions) {
-    if (!kills(i.kind) || i.process != process || i.step < from || i.step >= end) continue;
-    if (first == nullptr || i.step < first->step) first = &i;
-  }
-  return first;
-}
-
 /// By process: its want that goes on, and its last attempt.
 struct OpenWant {
   std::size_t want;
@@ -97,13 +87,14 @@ struct OpenWant {
 std::vector<Want> collect_wants(const sim::History& history) {
   std::vector<Want> wants;
   std::map<sim::ProcessId, OpenWant> open;
+  const Crashes crashes(history.interruptions);
   // What ends a want, unless its process crashed before that.
   const auto end = [&](const OpenWant& known) {
     Want& want = wants[known.want];
     const sim::Operation& last = *known.last;
     const bool is_over = last.phase != sim::Phase::invoke;
-    if (const auto* crash =
-            crash_between(history, want.process, want.from_step, is_over ? last.completed_in : sim::no_step)) {
+    const auto* crash = crashes.first(want.process, want.from_step);
+    if (crash != nullptr && crash->step < (is_over ? last.completed_in : sim::no_step)) {
       want.until = Ending{crash->from, crash->step};
     } else if (is_over) {
       want.until = Ending{last.completed, last.completed_in};
@@ -114,8 +105,9 @@ std::vector<Want> collect_wants(const sim::History& history) {
     const bool is_attempt = operation.function == "acquire";
     if (known != open.end()) {
       const sim::Operation& last = *known->second.last;
+      const auto* crash = crashes.first(operation.process, last.invoked_in);
       const bool goes_on = is_attempt && last.object == operation.object && !is_successful(last, "acquire") &&
-                           crash_between(history, operation.process, last.invoked_in, operation.invoked_in) == nullptr;
+                           (crash == nullptr || crash->step >= operation.invoked_in);
       if (goes_on) {
         known->second.last = &operation;
         continue;
@@ -167,16 +159,6 @@ bool WaitInterval::lasts(sim::Instant moment, sim::Duration length) const {
   return length == sim::Duration::zero() ? compare(moment, *to) < 0 : compare(moment + length, *to) <= 0;
 }
 
-WaitInterval interval_of(const Waits& waits, const Wait& wait) {
-  const Want& want = waits.wants[wait.want];
-  const Belief& hold = waits.holds[wait.hold];
-  WaitInterval interval{compare(want.from, hold.from) < 0 ? hold.from : want.from, {}};
-  for (const std::optional<Ending>& ending : {want.until, end_by_event(hold), hold.deadline}) {
-    if (ending && (!interval.to || compare(ending->at, *interval.to) < 0)) interval.to = ending->at;
-  }
-  return interval;
-}
-
 std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some) {
   std::vector<WaitFor> edges;
   for (const Wait& wait : some) {
@@ -197,11 +179,6 @@ WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles
   std::sort(found.cycles.begin(), found.cycles.end(),
             [](const WaitCycle& a, const WaitCycle& b) { return a.size() != b.size() ? a.size() < b.size() : a < b; });
   return found;
-}
-
-bool has_wait_for_cycle(const std::vector<WaitFor>& edges) {
-  const Parts parts(edges);
-  return std::any_of(edges.begin(), edges.end(), [&](const WaitFor& wait) { return parts.is_in_circle(wait); });
 }
 
 std::string sentence_of(const WaitFor& wait, const Names& names) {

@@ -11,7 +11,7 @@
 // but the lock is free, and whoever wants it gets it. A crashed holder is not waited for: nobody of a circle can be
 // dead, and that its lock is never free again is `recoverable`.
 //
-// Only ids and steps are looked at, never two instants, but in `interval_of`: a history of an exploration, with
+// Only ids and steps are looked at, never two instants, but in `WaitInterval`: a history of an exploration, with
 // symbolic instants, is as good as one of a run.
 
 #include <cstddef>
@@ -71,9 +71,6 @@ struct WaitInterval {
   bool lasts(sim::Instant moment, sim::Duration length) const;
 };
 
-/// Requires: instants are true times.
-WaitInterval interval_of(const Waits& waits, const Wait& wait);
-
 /// Processes of which each waits for the next, and the last for the first; the smallest comes first.
 using WaitCycle = std::vector<sim::ProcessId>;
 
@@ -88,9 +85,6 @@ std::vector<WaitFor> edges_of(const Waits& waits, const std::vector<Wait>& some)
 /// Hawick and James 2008, "Enumerating circuits and loops in graphs with self-arcs and multiple-arcs". n readers that
 /// all want to become writers wait in more than (n - 1)! circles, hence the bound.
 WaitCycles wait_for_cycles(const std::vector<WaitFor>& edges, std::size_t cycles_max = 1'000);
-
-/// Whether there is any circle: takes time in proportion to the edges.
-bool has_wait_for_cycle(const std::vector<WaitFor>& edges);
 
 /// "A waits for b, which B holds".
 std::string sentence_of(const WaitFor& wait, const Names& names);

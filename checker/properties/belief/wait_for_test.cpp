@@ -8,6 +8,7 @@
 #include <set>
 
 #include "checker/testing/forged_history.hpp"
+#include "checker/testing/pairwise_beliefs.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::checker::wait_for_test {
@@ -84,7 +85,7 @@ TEST_CASE("wait-for: an interval ends with the first of want, hold and deadline"
     const auto found = std::find_if(waits.possible.begin(), waits.possible.end(),
                                     [&](const Wait& wait) { return waits.waiter(wait) == B; });
     REQUIRE(found != waits.possible.end());
-    return interval_of(waits, *found);
+    return pairwise::interval_of(waits, *found);
   };
   CHECK(interval().from.offset() == 3_ms);
   CHECK(interval().to->offset() == 4_ms);
@@ -130,7 +131,6 @@ TEST_CASE("wait-for: readers that all want to write are more circles than anybod
   const WaitCycles cycles = wait_for_cycles(edges);
   CHECK_FALSE(cycles.all);
   CHECK(cycles.cycles.size() == 1'000);
-  CHECK(has_wait_for_cycle(edges));
 }
 
 // --- Against brute force.
@@ -173,7 +173,6 @@ TEST_CASE("wait-for: random graphs have the circles that brute force finds") {
     REQUIRE(found.all);
     REQUIRE(std::set<WaitCycle>(found.cycles.begin(), found.cycles.end()) == expected);
     REQUIRE(found.cycles.size() == expected.size());
-    REQUIRE(has_wait_for_cycle(edges) == !expected.empty());
     without += expected.empty() ? 1 : 0;
     for (const WaitCycle& cycle : found.cycles) largest = std::max(largest, cycle.size());
   }

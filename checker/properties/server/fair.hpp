@@ -20,7 +20,7 @@ namespace lockstep::checker {
 /// place that becomes free goes to whoever asks next.
 ///
 /// violated: the grant that was one overtaking too many; `by` = the overtaken process, then those that overtook it.
-/// Requires: effects are in true order; `overtakings` >= 0. O(attempts^3).
+/// Requires: effects are in true order; `overtakings` >= 0.
 Finding fair(const sim::History& history, const Names& names, std::int64_t overtakings);
 
 /// An attempt as the servers saw it, by positions among the effects.

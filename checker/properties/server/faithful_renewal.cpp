@@ -42,8 +42,9 @@ RanOut first_that_ran_out(const sim::History& history, const std::vector<Ownersh
     const sim::OperationId lost = std::exchange(grant, 0);
     if (lost == 0 || !history.operations[lost - 1].is_renewed) continue;
     const auto hold =
-        std::find_if(intervals.begin(), intervals.end(), [&](const OwnershipInterval& i) { return i.acquire == lost; });
-    if (hold == intervals.end() || !hold->contains(effect.at)) continue;
+        std::lower_bound(intervals.begin(), intervals.end(), lost,
+                         [](const OwnershipInterval& i, sim::OperationId acquire) { return i.acquire < acquire; });
+    if (hold == intervals.end() || hold->acquire != lost || !hold->contains(effect.at)) continue;
     if (first.expiry == nullptr || compare(effect.at, first.expiry->at) < 0) first = {&effect, &*hold};
   }
   return first;

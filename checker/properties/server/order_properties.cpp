@@ -9,11 +9,13 @@
 #include <cstdint>
 #include <map>
 #include <memory_resource>
+#include <optional>
 #include <set>
 #include <utility>
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/interruptions.hpp"
 #include "checker/properties/places.hpp"
 
 namespace lockstep::checker {
@@ -124,9 +126,7 @@ class Order {
     if (operation != nullptr) visit(effect);
     const ServersObject here{effect.server, effect.object};
     if (!kept_.empty() && (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove)) {
-      std::erase_if(kept_, [&](const auto& kept) {
-        return kept.first == effect.operation && ServersObject{kept.second.server, kept.second.object} == here;
-      });
+      take_back(effect.operation, here);
     }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
     const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
@@ -138,16 +138,10 @@ class Order {
         });
       }
       if (effect.kind == Effect::Kind::touch) return;
-      each_place(effect, [&](const Place& place, OwnedPlace& owned) { end(effect, operation, place, owned); });
-      // What has run out by the time its maker comes back to it is not kept.
-      const bool is_expiry = effect.kind == Effect::Kind::expire;
-      std::erase_if(kept_, [&](const auto& kept) {
-        const bool is_here = kept.second.server == effect.server && kept.second.object == effect.object;
-        return is_here && (kept.first == effect.operation || effect.kind == Effect::Kind::lose ||
-                           (is_expiry && comes_back(kept.first, effect.step)));
-      });
-      std::erase_if(there_,
-                    [&](const Place& place) { return place.server == effect.server && place.object == effect.object; });
+      each_place(effect, [&](const Place&, const OwnedPlace& owned) { end(effect, operation, owned); });
+      erase_of_object(places_, here, [](const auto& owned) -> const Place& { return owned.first; });
+      erase_of_object(there_, here, [](const Place& place) -> const Place& { return place; });
+      if (!kept_.empty()) end_kept(effect, here);
       return;
     }
     for (const PlaceChange& change : changes_of(effect, operation)) {
@@ -159,7 +153,8 @@ class Order {
       if (is_of_its_lock && takes(*operation) && !is_removed && effect.kind == Effect::Kind::write)
         take(effect, *operation, place, owned, is_nameless);
       if (is_removed) {
-        end(effect, operation, place, owned);
+        end(effect, operation, owned);
+        places_.erase(place);
         there_.erase(place);
         kept_.erase({effect.operation, place});
       } else {
@@ -167,9 +162,45 @@ class Order {
       }
     }
     if (!is_of_its_lock || operation->function != "release") return;
-    each_place(effect, [&](const Place&, OwnedPlace& owned) {
-      remove_owners(owned, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
-    });
+    const auto shared = shared_.find(operation->of);
+    if (shared == shared_.end()) return;
+    for (const Place& place : shared->second) {
+      const auto owned = places_.find(place);
+      if (owned == places_.end() || place.server != effect.server || place.object != effect.object) continue;
+      remove_owners(owned->second, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
+    }
+  }
+
+  /// All that a set or a map has of one object; `place_of`: of an element.
+  template <class Sorted, class PlaceOf>
+  static void erase_of_object(Sorted& all, const ServersObject& here, const PlaceOf& place_of) {
+    auto element = all.lower_bound({here.first, here.second, ""});
+    while (element != all.end() && ServersObject{place_of(*element).server, place_of(*element).object} == here)
+      element = all.erase(element);
+  }
+
+  /// What a failed acquire made there is kept no more.
+  void take_back(OperationId operation, const ServersObject& here) {
+    auto kept = kept_.lower_bound({operation, {here.first, here.second, ""}});
+    while (kept != kept_.end() && kept->first == operation &&
+           ServersObject{kept->second.server, kept->second.object} == here)
+      kept = kept_.erase(kept);
+  }
+
+  /// The object is gone. What has run out by the time its maker comes back to it is not kept.
+  void end_kept(const Effect& effect, const ServersObject& here) {
+    take_back(effect.operation, here);
+    if (effect.kind == Effect::Kind::lose) {
+      std::erase_if(kept_,
+                    [&](const auto& kept) { return ServersObject{kept.second.server, kept.second.object} == here; });
+    }
+    if (effect.kind != Effect::Kind::expire) return;
+    if (in_step_.empty()) {
+      for (const Effect& each : effects_) in_step_.emplace_back(each.step, each.operation);
+      std::sort(in_step_.begin(), in_step_.end());
+    }
+    auto back = std::lower_bound(in_step_.begin(), in_step_.end(), std::pair(effect.step, OperationId{0}));
+    for (; back != in_step_.end() && back->first == effect.step; ++back) take_back(back->second, here);
   }
 
   /// Whether it came back to the lock at other servers, and never to this one: what was sent here got lost, or the
@@ -185,22 +216,18 @@ class Order {
     return came;
   }
 
-  /// Whether a command of this operation did something in this step.
-  bool comes_back(OperationId operation, sim::Step step) const {
-    return std::any_of(effects_.begin(), effects_.end(),
-                       [&](const Effect& e) { return e.operation == operation && e.step == step; });
-  }
-
   /// Whether a later command of the same operation changes this place, too.
-  bool comes_back_to(const Place& place, const Effect& effect, const Operation& operation) const {
-    const auto changes_it = [&](const Effect& later) {
-      if (later.operation != operation.id || later.server != place.server || later.object != place.object) return false;
+  bool comes_back_to(const Place& place, const Effect& effect, const Operation& operation) {
+    if (!by_operation_) by_operation_.emplace(effects_);
+    const auto changes_it = [&](std::size_t position) {
+      const Effect& later = effects_[position];
+      if (later.server != place.server || later.object != place.object) return false;
       const std::vector<PlaceChange> changes = place_changes(later, &operation, history_);
       return std::any_of(changes.begin(), changes.end(),
                          [&](const PlaceChange& change) { return change.member == place.member; });
     };
-    const auto next = effects_.begin() + (&effect - effects_.data()) + 1;
-    return std::any_of(next, effects_.end(), changes_it);
+    const auto after = by_operation_->after(operation.id, static_cast<std::size_t>(&effect - effects_.data()));
+    return std::any_of(after.begin(), after.end(), changes_it);
   }
 
   /// The effect is the last of it.
@@ -244,18 +271,18 @@ class Order {
       remove_owners(owned, is_others);
     }
     owned.owners.push_back({operation.process, hold, shares});
+    if (shares) shared_[hold].insert(place);
     if (!is_nameless || owned.owners.size() == 1) return;
     owned.had_several = true;
     for (const Owner& owner : owned.owners) unknowable_.insert(owner.hold);
   }
 
   /// Somebody else's command took it away: the hold was not safe from others.
-  void end(const Effect& effect, const Operation* operation, const Place& place, OwnedPlace& owned) {
+  void end(const Effect& effect, const Operation* operation, const OwnedPlace& owned) {
     for (const Owner& owner : owned.owners) {
       const bool is_robbed = operation == nullptr || operation->process != owner.thread;
-      if (effect.kind != Effect::Kind::expire && is_robbed) robbed_.push_back({owner.thread, place});
+      if (effect.kind != Effect::Kind::expire && is_robbed) robbed_.insert(owner.thread);
     }
-    owned = {};
   }
 
   void add(std::string_view property, std::vector<sim::ProcessId> by, const Operation& operation, sim::Instant at,
@@ -305,9 +332,10 @@ class Order {
                                           [&](const Place& place) { return given->second.contains(place); });
         if (gave_all) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
       }
-      const bool keeps = std::any_of(kept_.begin(), kept_.end(), [&](const auto& kept) {
-        return kept.first == o.id && !tried_elsewhere(o.id, kept.second);
-      });
+      bool keeps = false;
+      for (auto kept = kept_.lower_bound({o.id, Place{sim::ProcessId{0}, "", ""}});
+           kept != kept_.end() && kept->first == o.id && !keeps; ++kept)
+        keeps = !tried_elsewhere(o.id, kept->second);
       if (o.function == "acquire" && keeps) add("truthful-reports", {o.process}, o, o.completed, o.completed_in);
     }
   }
@@ -321,16 +349,7 @@ class Order {
       if (o.function != "release" || o.phase != sim::Phase::ok || !deed.was_own || deed.removed) continue;
       const Operation* hold = find(o.of);
       if (hold == nullptr || hold->is_shared || deed.nameless) continue;
-      const auto nested = [&](std::string_view function, bool only_ok) {
-        return std::count_if(operations_.begin(), operations_.end(), [&](const Operation& other) {
-          return other.of == hold->id && other.function == function && (!only_ok || other.phase == sim::Phase::ok);
-        });
-      };
-      // An attempt of unknown outcome may have counted.
-      const auto unknown = std::count_if(operations_.begin(), operations_.end(), [&](const Operation& other) {
-        return other.of == hold->id && other.function == "reenter" && other.phase == sim::Phase::info;
-      });
-      if (nested("leave", true) < nested("reenter", true) + unknown) continue;
+      if (is_still_entered(hold->id)) continue;
       add("reentrancy", {o.process}, o, deed.at, deed.step);
     }
     for (const Operation& o : operations_) {
@@ -341,17 +360,31 @@ class Order {
     }
   }
 
-  /// Whether nothing but the thread itself ever ended this hold: its release found all of it, and removed it.
-  bool was_certain(const Operation& hold) const {
-    bool released = false;
-    for (const auto& [key, deed] : deeds_) {
-      const Operation& o = operations_[key.first - 1];
-      if (o.of != hold.id || o.function != "release") continue;
-      if (!deed.was_own || !deed.removed) return false;
-      released = true;
+  /// Whether this hold was entered again more often than left.
+  bool is_still_entered(OperationId hold) {
+    if (entered_.empty()) {
+      entered_.assign(operations_.size() + 1, 0);
+      for (const Operation& o : operations_) {
+        if (o.of >= entered_.size()) continue;
+        // An attempt of unknown outcome may have counted.
+        if (o.function == "reenter" && (o.phase == sim::Phase::ok || o.phase == sim::Phase::info)) ++entered_[o.of];
+        if (o.function == "leave" && o.phase == sim::Phase::ok) --entered_[o.of];
+      }
     }
-    return released && std::none_of(robbed_.begin(), robbed_.end(),
-                                    [&](const auto& robbed) { return robbed.first == hold.process; });
+    return entered_[hold] > 0;
+  }
+
+  /// Whether nothing but the thread itself ever ended this hold: its release found all of it, and removed it.
+  bool was_certain(const Operation& hold) {
+    if (releases_.empty()) {
+      releases_.assign(operations_.size() + 1, Releases::none);
+      for (const auto& [key, deed] : deeds_) {
+        const Operation& o = operations_[key.first - 1];
+        if (o.function != "release" || o.of >= releases_.size() || releases_[o.of] == Releases::some_left) continue;
+        releases_[o.of] = deed.was_own && deed.removed ? Releases::removed : Releases::some_left;
+      }
+    }
+    return releases_[hold.id] == Releases::removed && !robbed_.contains(hold.process);
   }
 
   void renewals() {
@@ -361,17 +394,14 @@ class Order {
       if (end.of >= over_in.size() || (end.function != "release" && end.function != "lost")) continue;
       if (end.phase != sim::Phase::invoke) over_in[end.of] = std::min(over_in[end.of], end.completed_in);
     }
+    const Crashes crashes(history_.interruptions);
     for (const Operation& renewal : operations_) {
       if (renewal.function != "renew") continue;
       const Operation* hold = find(renewal.of);
       if (hold == nullptr) continue;
       const bool is_over = over_in[hold->id] < renewal.invoked_in;
-      const bool has_died =
-          std::any_of(history_.interruptions.begin(), history_.interruptions.end(), [&](const sim::Interruption& i) {
-            return kills(i.kind) && i.process == hold->process && i.step >= hold->completed_in &&
-                   i.step < renewal.invoked_in;
-          });
-      if (is_over || has_died) {
+      const sim::Interruption* crash = crashes.first(hold->process, hold->completed_in);
+      if (is_over || (crash != nullptr && crash->step < renewal.invoked_in)) {
         add("faithful-renewal", {hold->process}, renewal, renewal.invoked, renewal.invoked_in);
       }
     }
@@ -395,7 +425,14 @@ class Order {
   std::pmr::vector<Visit> visits_{&memory_};
   std::pmr::vector<std::uint32_t> last_visit_{&memory_};         ///< by operation: its last place in `visits_`
   std::pmr::set<std::pair<OperationId, Place>> kept_{&memory_};  ///< what failed acquires made, and have not taken back
-  std::vector<std::pair<sim::ProcessId, Place>> robbed_;
+  std::pmr::map<OperationId, std::pmr::set<Place>> shared_{&memory_};  ///< by hold: places that it has with others
+  std::pmr::set<sim::ProcessId> robbed_{&memory_};
+  // These are made when somebody asks first.
+  enum class Releases : std::uint8_t { none, removed, some_left };
+  std::vector<Releases> releases_;  ///< by hold: what its releases found, and left, of it
+  std::vector<int> entered_;        ///< by hold: how much more often it was entered again than left
+  std::vector<std::pair<sim::Step, OperationId>> in_step_;  ///< by step: who did something
+  std::optional<EffectsByOperation> by_operation_;
   std::vector<Breach> found_;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -36,18 +37,19 @@ const sim::Operation* granted_by(const sim::History& history, const sim::Effect&
 }
 
 /// Whether the acquire whose grant this effect can be writes to the place no more.
-bool is_last_write(const sim::History& history, const sim::Effect& effect, const Place& place) {
-  const auto writes_there = [&](const sim::Effect& later) {
-    if (later.operation != effect.operation || later.server != place.server || later.object != place.object)
-      return false;
+bool is_last_write(const sim::History& history, const EffectsByOperation& effects, const sim::Effect& effect,
+                   const Place& place) {
+  const auto writes_there = [&](std::size_t position) {
+    const sim::Effect& later = history.effects[position];
+    if (later.server != place.server || later.object != place.object) return false;
     const sim::Operation* acquire = granted_by(history, later);
     if (acquire == nullptr) return false;
     const std::vector<PlaceChange> changes = place_changes(later, acquire, history);
     return std::any_of(changes.begin(), changes.end(),
                        [&](const PlaceChange& change) { return change.member == place.member; });
   };
-  const auto next = history.effects.begin() + (&effect - history.effects.data()) + 1;
-  return std::none_of(next, history.effects.end(), writes_there);
+  const auto after = effects.after(effect.operation, static_cast<std::size_t>(&effect - history.effects.data()));
+  return std::none_of(after.begin(), after.end(), writes_there);
 }
 
 /// May a contender still not touch it at this moment?
@@ -86,16 +88,22 @@ Finding own_release(const sim::History& history, const Names& names) {
   // Mostly nobody asks for these.
   std::optional<std::vector<Belief>> beliefs;
   std::optional<std::vector<OwnershipInterval>> intervals;
+  std::optional<EffectsByOperation> effects;
+  const auto is_last = [&](const sim::Effect& effect, const Place& place) {
+    if (!effects) effects.emplace(history.effects);
+    return is_last_write(history, *effects, effect, place);
+  };
   const auto is_grant_alive = [&](const Grant& grant, sim::Instant moment) {
     if (!beliefs) beliefs = collect_beliefs(history);
     if (!intervals) intervals = ownership_intervals(history);
-    const auto belief =
-        std::find_if(beliefs->begin(), beliefs->end(), [&](const Belief& b) { return b.acquire == grant.acquire->id; });
+    const auto belief = std::lower_bound(beliefs->begin(), beliefs->end(), grant.acquire->id,
+                                         [](const Belief& b, sim::OperationId acquire) { return b.acquire < acquire; });
     return is_alive(grant, *belief, (*intervals)[static_cast<std::size_t>(belief - beliefs->begin())], moment);
   };
 
-  // Several at one place: of those who share it.
+  // Several at one place: of those who share it. Places at which there is none are not kept.
   std::map<Place, std::vector<Grant>> grants;
+  std::map<sim::OperationId, std::set<Place>> shared;  // by acquire: where it shares
   std::vector<PlaceChange> changes;
   std::size_t granted = 0;
   std::size_t removed = 0;
@@ -103,57 +111,61 @@ Finding own_release(const sim::History& history, const Names& names) {
   for (const sim::Effect& effect : history.effects) {
     const sim::Operation* operation = find_operation(history, effect.operation);
     const bool gives_back = operation != nullptr && operation->function == "release";
-    const auto of_object = [&](const auto& each) {
-      for (auto it = grants.lower_bound({effect.server, effect.object, ""}); it != grants.end(); ++it) {
-        if (it->first.server != effect.server || it->first.object != effect.object) break;
-        each(it->second);
-      }
-    };
     const bool changes_it = effect.kind != sim::Effect::Kind::read && effect.kind != sim::Effect::Kind::reject;
     if (gives_back && changes_it) {
       // Who shares ends his own.
-      of_object([&](std::vector<Grant>& here) {
-        std::erase_if(here, [&](const Grant& grant) { return grant.shares && grant.acquire->id == operation->of; });
-      });
+      const auto own = shared.find(operation->of);
+      for (const Place& place : own == shared.end() ? std::set<Place>{} : own->second) {
+        const auto here = grants.find(place);
+        if (here == grants.end() || place.server != effect.server || place.object != effect.object) continue;
+        std::erase_if(here->second, [&](const Grant& g) { return g.shares && g.acquire->id == operation->of; });
+        if (here->second.empty()) grants.erase(here);
+      }
     }
 
     std::vector<Grant> lost;
-    const auto lose = [&](std::vector<Grant>& here) {
-      for (const Grant& grant : std::exchange(here, {})) {
-        const bool is_known =
-            std::any_of(lost.begin(), lost.end(), [&](const Grant& other) { return other.acquire == grant.acquire; });
-        if (!is_known) lost.push_back(grant);
+    std::set<sim::OperationId> losers;
+    const auto lose = [&](std::map<Place, std::vector<Grant>>::iterator here) {
+      for (const Grant& grant : here->second) {
+        if (losers.insert(grant.acquire->id).second) lost.push_back(grant);
       }
+      return grants.erase(here);
     };
     bool is_removal = effect.kind == sim::Effect::Kind::remove && is_whole(effect, history);
     const bool is_over = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::lose;
-    if (is_removal || is_over) of_object(lose);
+    if (is_removal || is_over) {
+      auto here = grants.lower_bound({effect.server, effect.object, ""});
+      while (here != grants.end() && here->first.server == effect.server && here->first.object == effect.object)
+        here = lose(here);
+    }
     if (is_over) continue;
     const sim::Operation* acquire = granted_by(history, effect);
     changes.clear();
     place_changes(effect, operation, history, changes);
     for (const PlaceChange& change : changes) {
       const Place place{effect.server, effect.object, change.member};
-      std::vector<Grant>& here = grants[place];
       if (change.kind == PlaceChange::Kind::removed) {
         is_removal = true;
-        lose(here);
+        if (const auto here = grants.find(place); here != grants.end()) lose(here);
+        continue;
       }
-      if (acquire == nullptr || change.kind == PlaceChange::Kind::removed) continue;
+      if (acquire == nullptr) continue;
+      std::vector<Grant>& here = grants[place];
       const bool shares = acquire->is_shared || change.kind == PlaceChange::Kind::nameless;
       if (here.empty() || (here.front().shares && shares)) {
         const bool is_known =
             std::any_of(here.begin(), here.end(), [&](const Grant& grant) { return grant.acquire == acquire; });
         if (is_known) continue;
         here.push_back({acquire, &effect, shares});
+        if (shares) shared[acquire->id].insert(place);
         is_unknown = is_unknown || (here.size() > 1 && change.kind == PlaceChange::Kind::nameless);
         ++granted;
         continue;
       }
       const Grant& present = here.front();
-      if (present.acquire != acquire &&
-          (present.acquire->process == acquire->process || is_last_write(history, effect, place))) {
+      if (present.acquire != acquire && (present.acquire->process == acquire->process || is_last(effect, place))) {
         here.assign(1, Grant{acquire, &effect, shares});
+        if (shares) shared[acquire->id].insert(place);
         ++granted;
       }
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
@@ -78,10 +79,14 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
     return finding;
   }
 
+  std::vector<bool> given_back(history.operations.size() + 1, false);
+  for (const sim::Operation& operation : history.operations) {
+    if (is_successful(operation, "release") && operation.of < given_back.size()) given_back[operation.of] = true;
+  }
   const sim::Operation* last = nullptr;
   for (const sim::Operation& operation : history.operations) {
     if (operation.process == question.probe || !is_successful(operation, "acquire")) continue;
-    if (compare(operation.completed, bound) > 0 || was_given_back(history.operations, operation)) continue;
+    if (compare(operation.completed, bound) > 0 || given_back[operation.id]) continue;
     if (last == nullptr || compare(operation.completed, last->completed) >= 0) last = &operation;
   }
   finding.verdict = Verdict::violated;
