@@ -65,6 +65,11 @@ Spawned spawned(std::vector<std::string> arguments, const SpawnOptions& options)
       const rlimit limit{options.address_space, options.address_space};
       setrlimit(RLIMIT_AS, &limit);
     }
+    if (options.file_size != 0) {
+      signal(SIGXFSZ, SIG_DFL);
+      const rlimit limit{options.file_size, options.file_size};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);
