@@ -1,6 +1,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
 #include <new>
@@ -41,6 +42,8 @@ lockstep::cli::Terminal present_terminal() {
 
 int main(int count, char** arguments) {
   std::set_new_handler(out_of_memory);
+  // `ulimit -f`: what cannot be written is told as with a full disk.
+  std::signal(SIGXFSZ, SIG_IGN);
   const std::vector<std::string> args(arguments + std::min(count, 1), arguments + count);
   const auto joined = lockstep::cli::join_ranks();
   if (const auto* trouble = std::get_if<std::string>(&joined)) {

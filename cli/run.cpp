@@ -11,6 +11,7 @@
 #include "cli/arguments/reading.hpp"
 #include "cli/commands/output_files.hpp"
 #include "cli/join_ranks.hpp"
+#include "cli/messages.hpp"
 #include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::cli {
@@ -48,6 +49,7 @@ Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& outp
 
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
         const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks) {
+  Messages messages(err);
   const std::variant<std::unique_ptr<Call>, Answer> read = read_arguments(args);
   const auto* call = std::get_if<std::unique_ptr<Call>>(&read);
   const bool is_split = call != nullptr && (*call)->manual().is_split;  // other commands are done by one process
@@ -62,17 +64,17 @@ int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
   }
   Exit exit = Exit::as_expected;
   if (call != nullptr) {
-    Output output = output_for(**call, out, err, terminal);
+    Output output = output_for(**call, out, messages, terminal);
     output.ranks = is_split ? ranks : nullptr;
     exit = perform(**call, catalogue, output);
   } else {
     const Answer& answer = std::get<Answer>(read);
-    (answer.exit == Exit::as_expected ? out : err) << answer.text;
+    (answer.exit == Exit::as_expected ? out : messages) << answer.text;
     exit = answer.exit;
   }
   // A result that nobody could read is no result: a full disk must not look like success.
   if (!out.flush()) {
-    err << "lockstep: cannot write to standard output\n";
+    messages << "lockstep: cannot write to standard output\n";
     exit = Exit::bad_input;
   }
   return static_cast<int>(exit);

@@ -66,7 +66,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION devel)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 # What cmake/config.cmake.in looks for: only programs that link Lockstep need it.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
-  "libfmt-dev, libboost-dev, libtomlplusplus-dev, nlohmann-json3-dev, libpugixml-dev, zlib1g-dev, liblua5.1-0-dev, nettle-dev, libcpp-httplib-dev, pkg-config")
+  "libfmt-dev, libboost-dev, libtomlplusplus-dev, nlohmann-json3-dev, libpugixml-dev, zlib1g-dev, liblua5.1-0-dev, nettle-dev, pkg-config")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "redis-server, clang-19, cmake, openmpi-bin")
 include(CPack)
 

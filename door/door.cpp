@@ -1,5 +1,6 @@
 #include "door/door.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace lockstep::door {
@@ -31,6 +32,14 @@ void Door::feed(VisitId id, std::string_view bytes) {
   Visit& visit = *visits_[id];
   if (visit.is_over) return;
   visit.take(bytes);
+  count_unfinished(visit);
+  if (unfinished_ > limits_.unfinished_bytes) {
+    Visit& greediest = **std::max_element(visits_.begin(), visits_.end(),
+                                          [](const auto& a, const auto& b) { return a->unfinished < b->unfinished; });
+    greediest.is_over = true;
+    greediest.forget_input();
+    count_unfinished(greediest);
+  }
   // Also one that waits for a reply: if it has it when its turn comes, it takes it.
   make_ready(visit);
 }
@@ -39,7 +48,9 @@ void Door::hang_up(VisitId id) {
   Visit& visit = *visits_[id];
   visit.abandon();
   visit.state = Visit::State::hung_up;
-  visit.output.clear();
+  visit.output = std::string();  // with its memory, which may be much
+  visit.forget_input();
+  count_unfinished(visit);
   make_ready(visit);
 }
 
@@ -83,7 +94,13 @@ void Door::serve(Visit& visit) {
     visit.leave();
   } else {
     visit.serve();
+    count_unfinished(visit);
   }
+}
+
+void Door::count_unfinished(Visit& visit) {
+  const std::size_t now = visit.bytes_unfinished();
+  unfinished_ += now - std::exchange(visit.unfinished, now);
 }
 
 void Door::notified(sim::Message& message, sim::ConnectionId connection) {

@@ -21,6 +21,8 @@ namespace lockstep::door {
 struct DoorLimits {
   std::size_t unread_bytes = 64 << 20;     ///< of replies that a client does not read: then it is hung up on
   std::size_t read_ahead_bytes = 1 << 20;  ///< of requests behind one that has no reply yet: then nothing more is read
+  /// Of requests that are not whole or have not had their turn, of all clients: above, the one with most is hung up on.
+  std::size_t unfinished_bytes = 256 << 20;
 };
 
 /// Names a visit for as long as it lasts.
@@ -84,6 +86,10 @@ class Door : public sim::Process {
     virtual void take(std::string_view bytes) = 0;
     /// Bytes that came and have not been looked at.
     virtual std::size_t bytes_ahead() const = 0;
+    /// And those that are part of a request which is not whole yet.
+    virtual std::size_t bytes_unfinished() const { return bytes_ahead(); }
+    /// Gives their memory back: nothing more is looked at.
+    virtual void forget_input() = 0;
     /// Carries out what has come, until something has to be waited for.
     virtual void serve() = 0;
     virtual bool is_waiting() const { return call.generation != 0; }
@@ -112,10 +118,11 @@ class Door : public sim::Process {
     enum class State : std::uint8_t { free, open, hung_up, leaving };
     State state = State::free;  ///< hung_up: the client has gone; leaving: and its server is being told
     bool is_over = false;
-    std::uint32_t life = 0;    ///< which one of its server's lives it belongs to
-    bool is_ready = false;     ///< stands in `ready_`
-    bool is_released = false;  ///< stands in `released_`
-    sim::CallRef call;         ///< generation 0: no reply is awaited
+    std::size_t unfinished = 0;  ///< `bytes_unfinished`, when they were counted last
+    std::uint32_t life = 0;      ///< which one of its server's lives it belongs to
+    bool is_ready = false;       ///< stands in `ready_`
+    bool is_released = false;    ///< stands in `released_`
+    sim::CallRef call;           ///< generation 0: no reply is awaited
   };
 
   virtual std::unique_ptr<Visit> make_visit(sim::ConnectionId connection) = 0;
@@ -129,11 +136,13 @@ class Door : public sim::Process {
 
   void make_ready(Visit& visit);
   void serve(Visit& visit);
+  void count_unfinished(Visit& visit);
   VisitId id_of(const Visit& visit) const { return visit_of_[visit.connection.index]; }
 
   DoorLimits limits_;
   std::vector<std::unique_ptr<Visit>> visits_;
   std::vector<VisitId> visit_of_;  ///< by connection
+  std::size_t unfinished_ = 0;     ///< of all of them
   std::deque<VisitId> ready_;      ///< those whose bytes have come, first come first
   std::deque<VisitId> released_;   ///< those whose request was answered later: after the others
   const Visit* served_ = nullptr;  ///< whose turn it is

@@ -28,4 +28,13 @@ bool is_control(char32_t code) {
          is_between(0x2028, 0x202E) || is_between(0x2066, 0x2069);
 }
 
+std::string screenful(std::string_view text, std::size_t bytes) {
+  if (text.size() <= bytes) return std::string(text);
+  std::size_t end = bytes;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0U) == 0x80) --end;
+  std::string left_out = std::to_string(text.size() - end);
+  for (std::size_t i = left_out.size(); i > 3; i -= 3) left_out.insert(i - 3, ",");
+  return std::string(text.substr(0, end)) + "… (" + left_out + " more bytes)";
+}
+
 }  // namespace lockstep::sim

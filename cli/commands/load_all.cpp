@@ -1,5 +1,8 @@
 #include "cli/commands/load_all.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <filesystem>
 #include <ostream>
 
@@ -42,10 +45,12 @@ std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::
 }
 
 void warn_of_scripts(const scenarios::Scenario& scenario, const std::vector<std::string>& mistakes, std::ostream& err) {
-  for (const std::string& mistake : mistakes) {
-    err << "lockstep: warning: " << scenarios::one_line(scenario.file)
-        << ": a script stops with an error of its own: " << mistake << '\n';
-  }
+  constexpr std::size_t kShown = 8;
+  const std::string file = scenarios::one_line(scenario.file);
+  for (std::size_t i = 0; i < std::min(mistakes.size(), kShown); ++i)
+    err << fmt::format("lockstep: warning: {}: a script stops with an error of its own: {}\n", file, mistakes[i]);
+  if (mistakes.size() > kShown)
+    err << fmt::format("lockstep: warning: {}: {} more errors of scripts\n", file, mistakes.size() - kShown);
 }
 
 }  // namespace lockstep::cli

@@ -1,14 +1,11 @@
-// `lockstep play`: the socket under reports/play, which knows nothing of sockets.
+// `lockstep play`: what a call of it says; its socket is play_server.hpp, its pages are reports/play.
 
 #include <fmt/format.h>
-#include <httplib.h>
 #include <sys/random.h>
-#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
 #include <cstdint>
-#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -16,9 +13,9 @@
 #include <ostream>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <variant>
 
+#include "cli/commands/play_server.hpp"
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/json/json.hpp"
@@ -31,7 +28,6 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace bench = reports::play;
-using Server = httplib::Server;
 
 constexpr const char* kHost = "127.0.0.1";
 
@@ -62,50 +58,6 @@ std::variant<std::string, scenarios::Diagnostic> text_of(const fs::path& file) {
   content << in.rdbuf();
   if (!in) return no("cannot be read, or is empty");
   return std::move(content).str();
-}
-
-bench::Request request_of(const httplib::Request& asked) {
-  bench::Request request;
-  request.method = asked.method;
-  request.path = asked.path;
-  for (std::size_t i = 0; i < asked.get_header_value_count("Host"); ++i)
-    request.hosts.push_back(asked.get_header_value("Host", i));
-  if (asked.has_header("Origin")) request.origin = asked.get_header_value("Origin");
-  request.token = asked.get_header_value("X-Lockstep-Token");
-  request.query_token = asked.get_param_value("token");
-  request.query_number = asked.get_param_value("n");
-  request.body = asked.body;
-  return request;
-}
-
-void set_common_headers(httplib::Response& answer) {
-  answer.set_header("X-Content-Type-Options", "nosniff");
-  answer.set_header("Cache-Control", "no-store");
-  answer.set_header("Referrer-Policy", "no-referrer");
-  answer.set_header("Cross-Origin-Resource-Policy", "same-origin");
-}
-
-void set_up(Server& server, bench::Bench& stories) {
-  const auto answer = [&stories](const httplib::Request& asked, httplib::Response& given) {
-    const bench::Response response = stories.answer(request_of(asked));
-    given.status = response.status;
-    set_common_headers(given);
-    given.set_header("Content-Security-Policy", response.policy);
-    given.set_content(response.body, response.content_type);
-  };
-  server.Get(".*", answer);
-  server.Post(".*", answer);  // other methods are nobody's: 404, without a header that would allow them
-  server.set_payload_max_length(bench::kBodyBytesMax);
-  // A connection that is kept would keep a thread.
-  server.set_keep_alive_max_count(1);
-}
-
-/// Nobody else may listen at the same port, as the library's own options would allow.
-void set_socket_options(Server& server) {
-  server.set_socket_options([](socket_t socket) {
-    const int yes = 1;
-    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-  });
 }
 
 class Play final : public Call {
@@ -184,29 +136,19 @@ Exit Play::perform(const models::locks::Catalogue& catalogue, Output& output) {
   setup.jobs = static_cast<unsigned>(jobs);
 
   const Interrupt interrupt;
-  Server server;
-  set_socket_options(server);
-  int port = port_;
-  if (port == 0) {
-    port = server.bind_to_any_port(kHost);
-  } else if (!server.bind_to_port(kHost, port)) {
-    port = -1;
-  }
-  if (port <= 0) {
+  PlayServer server;
+  const std::optional<std::uint16_t> port = server.listen(port_);
+  if (!port) {
     return refuse(output,
                   fmt::format("nobody can listen at {}:{}: choose another --port, or 0 for a free one", kHost, port_));
   }
-  setup.door.port = static_cast<std::uint16_t>(port);
+  setup.door.port = *port;
+  const bench::Door door = setup.door;
   bench::Bench stories(std::move(setup), catalogue, play_seconds);
-  set_up(server, stories);
-  announce(static_cast<std::uint16_t>(port), *token, output);
-  std::thread listening([&] { server.listen_after_bind(); });
-  while (!interrupt.is_requested()) {
-    const timespec moment{0, 50'000'000};
-    nanosleep(&moment, nullptr);
-  }
-  server.stop();
-  listening.join();
+  announce(*port, *token, output);
+  server.serve([&](const bench::Request& head) { return bench::refusal(head, door); },
+               [&](const bench::Request& request) { return stories.answer(request); },
+               [&] { return interrupt.is_requested(); });
   return Exit::as_expected;
 }
 

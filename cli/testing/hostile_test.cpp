@@ -316,6 +316,15 @@ TEST_CASE("hostile: too little memory, too few threads, a full disk") {
     CHECK(survives({"run", kGood, option}, {.out = "/dev/full"}).exit == 2);
   CHECK(survives({"check", kGood}, {.out = "/dev/full"}).exit == 2);
   CHECK(survives({"run", kGood, "--junit", "/dev/full"}).exit == 2);
+  // As by ulimit -f: the system would kill the program for it.
+  const Spawned small = survives({"schema"}, {.file_size = 1024});
+  CHECK(small.exit == 2);
+  CHECK(contains(small.err, "cannot write"));
+  const std::string page = "/tmp/lockstep-too-large-" + std::to_string(getpid());
+  const Spawned report = survives({"run", kGood, "--export", "chrome-trace=" + page}, {.file_size = 1024});
+  CHECK(report.exit == 2);
+  CHECK(contains(report.err, "File too large (ulimit -f)"));
+  CHECK_FALSE(std::filesystem::exists(page));
   CHECK(survives({"check", kGood, "--junit", "/nowhere/x.xml"}).exit == 2);
   CHECK(survives({"matrix", "setnx-del", "--witnesses", "/dev/null/x"}).exit == 2);
   CHECK(survives({"matrix", "setnx-del", "--witnesses", "/proc/x"}).exit == 2);

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <array>
 #include <csignal>
@@ -92,6 +93,17 @@ class Playing {
                   "Content-Length: " + std::to_string(text.size()) + "\r\n\r\n" + text);
   }
 
+  /// Bytes that it has had at most.
+  std::size_t memory() const {
+    std::ifstream status("/proc/" + std::to_string(pid_) + "/status");
+    std::size_t kilobytes = 0;
+    for (std::string word; status >> word;) {
+      if (word == "VmHWM:") status >> kilobytes;
+    }
+    REQUIRE(kilobytes > 0);
+    return kilobytes * 1024;
+  }
+
   std::string address, token;
   std::uint16_t port = 0;
 
@@ -121,7 +133,8 @@ TEST_CASE("play: a browser gets the page with the token of the printed address, 
             .starts_with("HTTP/1.1 421"));
   CHECK(playing.answer("GET /../../etc/passwd?token=" + playing.token + " HTTP/1.1\r\n" + host)
             .starts_with("HTTP/1.1 404"));
-  CHECK(playing.answer("OPTIONS /run HTTP/1.1\r\nOrigin: http://evil.example\r\n" + host).starts_with("HTTP/1.1 404"));
+  CHECK(playing.answer("OPTIONS /run HTTP/1.1\r\nOrigin: http://evil.example\r\n" + host).starts_with("HTTP/1.1 403"));
+  CHECK(playing.answer("OPTIONS /run HTTP/1.1\r\n" + host).starts_with("HTTP/1.1 405"));
   CHECK(playing.interrupt() == 0);
   Playing other(a_story());
   CHECK(other.token != playing.token);
@@ -138,6 +151,30 @@ TEST_CASE("play: it runs what it is sent, and neither for strangers nor without 
                      "\r\nX-Lockstep-Token: " + playing.token + "\r\nContent-Length: 17000000\r\n\r\n");
   CHECK(large.starts_with("HTTP/1.1 413"));
   CHECK(cli::contains(playing.post("/run", story), "SETNX"));
+}
+
+TEST_CASE("play: what a stranger sends takes no memory") {
+  constexpr std::size_t kMegabyte = 1'000'000;
+  const Playing playing(a_story());
+  const std::size_t before = playing.memory();
+  const std::string host = " HTTP/1.1\r\nHost: 127.0.0.1:" + std::to_string(playing.port) + "\r\n";
+  const std::string much(80 * kMegabyte, 'a');
+  std::string packed(1 * kMegabyte, '\0');
+  uLongf size = packed.size();
+  REQUIRE(compress(reinterpret_cast<Bytef*>(packed.data()), &size, reinterpret_cast<const Bytef*>(much.data()),
+                   much.size()) == Z_OK);
+  packed.resize(size);
+  for (const std::string& token : {std::string(), "X-Lockstep-Token: " + playing.token + "\r\n"}) {
+    playing.answer("POST /run" + host + token + "Content-Encoding: deflate\r\nContent-Length: " + std::to_string(size) +
+                   "\r\n\r\n" + packed);
+    playing.answer("POST /run" + host + token + "Transfer-Encoding: chunked\r\n\r\n4C4B400\r\n" + much +
+                   "\r\n0\r\n\r\n");
+    playing.answer("POST /run" + host + token + "Content-Length: 80000000\r\n\r\n" + much);
+  }
+  playing.answer("GET /" + much);
+  playing.answer("GET /" + host + "X: " + much);
+  CHECK(playing.memory() < before + 20 * kMegabyte);
+  CHECK(playing.answer("GET /?token=" + playing.token + host + "\r\n").starts_with("HTTP/1.1 200"));
 }
 
 TEST_CASE("play: what cannot be opened is one message and exit 2") {

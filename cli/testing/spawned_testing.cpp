@@ -66,6 +66,11 @@ Spawned spawned(std::vector<std::string> arguments, const SpawnOptions& options)
       setrlimit(RLIMIT_AS, &limit);
     }
     if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(127);
+    if (options.file_size != 0) {
+      signal(SIGXFSZ, SIG_DFL);
+      const rlimit limit{options.file_size, options.file_size};
+      setrlimit(RLIMIT_FSIZE, &limit);
+    }
     std::vector<char*> words;
     for (std::string& argument : arguments) words.push_back(argument.data());
     words.push_back(nullptr);

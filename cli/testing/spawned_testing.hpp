@@ -17,6 +17,7 @@ struct Spawned {
 
 struct SpawnOptions {
   std::uint64_t address_space = 0;  ///< bytes; 0: no limit
+  std::uint64_t file_size = 0;      ///< bytes, as by ulimit -f; 0: no limit
   int interrupt_after_ms = -1;      ///< Ctrl-C then
   int patience_ms = 30'000;         ///< then it hangs
   std::string folder;               ///< where it runs; empty: here

@@ -29,7 +29,7 @@ std::optional<sim::Duration> seconds_of(const models::Value& argument) {
 }  // namespace
 
 void RedisDoor::RedisVisit::begin() {
-  parser = models::redis::RequestParser(redis_door.resp_);
+  forget_input();
   in_transaction = refuses_step = false;
 }
 

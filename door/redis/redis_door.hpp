@@ -26,6 +26,8 @@ class RedisDoor final : public Door {
     void begin() override;
     void take(std::string_view bytes) override { parser.feed(bytes); }
     std::size_t bytes_ahead() const override { return parser.waiting(); }
+    std::size_t bytes_unfinished() const override { return parser.unfinished(); }
+    void forget_input() override { parser = models::redis::RequestParser(redis_door.resp_); }
     void serve() override;
     bool is_waiting() const override { return Visit::is_waiting() || is_stepping; }
     /// If its server crashes while it takes a step, the step is the door's.

@@ -119,6 +119,35 @@ TEST_CASE("a client can make a door hold no more than its limits") {
   CHECK(house.door.is_flooded(c));
 }
 
+TEST_CASE("requests that are never finished take no more than a bound in all, and whoever has most of them pays") {
+  DoorLimits limits;
+  limits.unfinished_bytes = 1000;
+  House house(Door::Time::is_stepped, limits);
+  const VisitId small = house.enter();
+  CHECK(house.say(small, "*2\r\n$4\r\nECHO\r\n$300\r\n").empty());
+  CHECK(house.say(small, std::string(200, 'a')).empty());
+  const VisitId large = house.enter();
+  // Some of it has been taken for arguments already, some waits for its end.
+  CHECK(house.say(large, "*3\r\n$4\r\nMSET\r\n$300\r\n" + std::string(300, 'k') + "\r\n$900\r\n").empty());
+  CHECK(house.say(large, std::string(200, 'b')).empty());
+  CHECK_FALSE(house.door.is_over(large));
+  const VisitId third = house.enter();
+  CHECK(house.say(third, "*2\r\n$4\r\nECHO\r\n$300\r\n" + std::string(250, 'c')).empty());
+  CHECK(house.door.is_over(large));
+  CHECK(house.say(large, "PING\r\n").empty());
+  CHECK(house.say(small, std::string(100, 'a') + "\r\n") == "$300\r\n" + std::string(300, 'a') + "\r\n");
+  CHECK(house.say(third, std::string(50, 'c') + "\r\n") == "$300\r\n" + std::string(300, 'c') + "\r\n");
+  // What is done, or was hung up on, does not count.
+  for (int i = 0; i < 20; ++i) {
+    CHECK(house.say(small, "ECHO " + std::string(100, 'd') + "\r\n").size() > 100);
+    const VisitId other = house.enter();
+    CHECK(house.say(other, "*1\r\n$300\r\n" + std::string(200, 'e')).empty());
+    house.door.hang_up(other);
+  }
+  CHECK_FALSE(house.door.is_over(small));
+  CHECK_FALSE(house.door.is_over(third));
+}
+
 TEST_CASE("a request behind a blocked one waits for its reply") {
   House house;
   const VisitId a = house.enter(), b = house.enter();

@@ -58,9 +58,13 @@ bool is_word_of_four(std::string_view word) {
 
 }  // namespace
 
-void ZooKeeperDoor::ZooKeeperVisit::begin() {
-  received.clear();
+void ZooKeeperDoor::ZooKeeperVisit::forget_input() {
+  received = std::string();
   used = 0;
+}
+
+void ZooKeeperDoor::ZooKeeperVisit::begin() {
+  forget_input();
   has_greeted = is_of_before_34 = closes = false;
   refusal = wire::Refusal::none;
   on = {};

@@ -26,6 +26,7 @@ class ZooKeeperDoor final : public Door {
     void begin() override;
     void take(std::string_view bytes) override { received.append(bytes); }
     std::size_t bytes_ahead() const override { return received.size() - used; }
+    void forget_input() override;
     void serve() override;
     /// Its session lives on, until it is heard of no more.
     void leave() override { state = State::free; }

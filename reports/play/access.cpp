@@ -36,7 +36,7 @@ Response refused(int status, std::string_view en, std::string_view zh) {
 std::optional<Response> refusal(const Request& request, const Door& door) {
   if (request.hosts.size() != 1 || !is_our_host(request.hosts.front(), door.port))
     return refused(421, "this host is not served here", "此处不提供该主机");
-  if (request.origin && !is_our_origin(*request.origin, door.port))
+  if (request.origins.size() > 1 || (!request.origins.empty() && !is_our_origin(request.origins.front(), door.port)))
     return refused(403, "pages of other origins are not answered", "不回答其他来源的页面");
   const bool reads = request.method == "GET" || request.method == "HEAD";
   if (!reads && request.method != "POST") return refused(405, "expected GET or POST", "只接受 GET 或 POST");

@@ -160,7 +160,7 @@ TEST_CASE("play: a page of another origin cannot make it run or write anything")
   for (const char* path : {"/run", "/check", "/save", "/edit", "/history", "/witness"}) {
     for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:8001", ""}) {
       play::Request request = Played::post(path, json{{"text", kStory}, {"name", "x.toml"}}.dump());
-      request.origin = origin;
+      request.origins = {origin};
       CHECK(played.bench->answer(request).status == 403);
     }
     play::Request request = Played::get(path);
@@ -174,7 +174,9 @@ TEST_CASE("play: a page of another origin cannot make it run or write anything")
   CHECK(std::filesystem::is_empty(played.folder));
   CHECK(played.asked("/check/state", {})["phase"] == "idle");
   play::Request ours = Played::post("/save", json{{"text", kStory}, {"name", "x.toml"}}.dump());
-  ours.origin = "http://localhost:8000";
+  ours.origins = {"http://localhost:8000", "http://localhost:8000"};
+  CHECK(played.bench->answer(ours).status == 403);
+  ours.origins = {"http://localhost:8000"};
   CHECK(played.bench->answer(ours).status == 200);
   CHECK(file_text(played.folder / "x.toml") == kStory);
 }

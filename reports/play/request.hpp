@@ -15,13 +15,13 @@ inline constexpr std::size_t kBodyBytesMax = std::size_t{16} << 20U;
 inline constexpr std::size_t kStoryBytesMax = std::size_t{1} << 20U;
 
 struct Request {
-  std::string method;              ///< "GET"
-  std::string path;                ///< "/run", without what follows a question mark
-  std::vector<std::string> hosts;  ///< all headers `Host`
-  std::optional<std::string> origin;
-  std::string token;         ///< header `X-Lockstep-Token`; empty: none
-  std::string query_token;   ///< `?token=`; empty: none
-  std::string query_number;  ///< `?n=`; empty: none
+  std::string method;                ///< "GET"
+  std::string path;                  ///< "/run", without what follows a question mark
+  std::vector<std::string> hosts;    ///< all headers `Host`
+  std::vector<std::string> origins;  ///< all headers `Origin`
+  std::string token;                 ///< header `X-Lockstep-Token`; empty: none
+  std::string query_token;           ///< `?token=`; empty: none
+  std::string query_number;          ///< `?n=`; empty: none
   std::string body;
 };
 

@@ -14,7 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string reason() { return std::generic_category().message(errno); }
+std::string reason() {
+  const std::string said = std::generic_category().message(errno);
+  return errno == EFBIG ? said + " (ulimit -f)" : said;
+}
 
 bool write_all(int file, std::string_view content) {
   while (!content.empty()) {

@@ -161,7 +161,7 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
     lines.emplace_back();
     used = 0;
   };
-  for (Unit& unit : units_of(printable(text))) {
+  for (Unit& unit : units_of(printable(sim::screenful(text)))) {
     const std::size_t blank = unit.after_blank && used > 0 ? 1 : 0;
     if (used > 0 && used + blank + unit.width > width)
       new_line();

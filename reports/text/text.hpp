@@ -27,7 +27,7 @@ std::string pad_left(std::string_view text, std::size_t width);
 
 /// Lines of at most `width` columns. Breaks at blanks, and between any two Chinese characters unless the second is
 /// punctuation that must not begin a line; a word that is longer than a line is broken after a hyphen or a slash, or
-/// else anywhere. Never empty.
+/// else anywhere. Never empty; of more than a screenful (`sim::screenful`) its beginning.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// "A, B, C".

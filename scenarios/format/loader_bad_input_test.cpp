@@ -39,6 +39,73 @@ TEST_CASE("loader: bad input: the file as a text") {
   });
 }
 
+TEST_CASE(
+    "loader: bad input: the position of a number, a date or a word is where it begins, whatever is wrong with it") {
+  static const std::string rest = "[lock]\nalgorithm = \"plain\"\n[[client]]\nname = \"A\"\n";
+  for (const std::string value : {"99999999999999999999",
+                                  "-99999999999999999999",
+                                  "+99999999999999999999",
+                                  "0xFFFFFFFFFFFFFFFFFF",
+                                  "0x1G",
+                                  "0x",
+                                  "0x1_",
+                                  "0b12",
+                                  "0b2",
+                                  "0o8",
+                                  "05",
+                                  "1__0",
+                                  "1_",
+                                  "1.",
+                                  "1._5",
+                                  "1.5.5",
+                                  "1e",
+                                  "1e+",
+                                  "1e5x",
+                                  "1e999",
+                                  "-1.5e99999",
+                                  "5ms",
+                                  "12ab",
+                                  "2020-13-01",
+                                  "2020-01-32",
+                                  "2020-1-1",
+                                  "2020-01-01T25:00:00",
+                                  "2020-01-01 10:61:00",
+                                  "25:00:00",
+                                  "10:00",
+                                  "tru",
+                                  "truee",
+                                  "fals",
+                                  "infx",
+                                  "in",
+                                  "nanx",
+                                  "-in",
+                                  "+5",
+                                  "-5",
+                                  "0x1F",
+                                  "0b1",
+                                  "1_000",
+                                  "1.5",
+                                  "-1e5",
+                                  "inf",
+                                  "-nan",
+                                  "2020-01-01",
+                                  "10:00:00",
+                                  "true"}) {
+    INFO(value);
+    const auto line = [](const std::string& text) { return "# é = [1,\n  title =   " + text + " # = [\n" + rest; };
+    CHECK(refusal(line(value)).starts_with("2:13: "));
+    const auto of_array = [](const std::string& text) { return "title = [\"=é, #\",  " + text + "]\n" + rest; };
+    if (refusal(of_array(value)).starts_with("1:9: title: expected a text")) continue;  // the array is what is wrong
+    CHECK(refusal(of_array(value)).starts_with("1:20: "));
+    CHECK(refusal("title = { \"é\" = \"\"\"\n= 1\"\"\", b = " + value + " }\n").starts_with("2:13: "));
+    CHECK(refusal("title = [\n  3,\n  " + value + "\n]\n").starts_with("3:3: "));
+  }
+  // What follows a value is no part of it.
+  CHECK(refusal("title = 3 4\n").starts_with("1:11: "));
+  CHECK(refusal("title = [1 2]\n").starts_with("1:12: "));
+  CHECK(refusal("title+x = 3\n").starts_with("1:6: "));
+}
+
 TEST_CASE("loader: bad input: unknown keys") { expect_refused(unknown_keys()); }
 
 TEST_CASE("loader: bad input: all that is wrong is told at once, in the order of the file") {

@@ -102,7 +102,7 @@ std::string one_line(std::string_view text) {
     append_visible(out, c);
     text.remove_prefix(c.bytes.size());
   }
-  return out;
+  return sim::screenful(out, sim::kMessageBytesMax / 2);  // a message has words beside it
 }
 
 std::string suggestion_beside(const std::filesystem::path& file, std::string_view ending) {

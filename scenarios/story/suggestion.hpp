@@ -24,7 +24,7 @@ std::string suggestion_beside(const std::filesystem::path& file, std::string_vie
 
 /// The text in quotes, on one line: cut after 40 characters, what does not print as \n or \x1b.
 std::string in_quotes(std::string_view text);
-/// The same text with control characters made visible: "\n", "\x1b".
+/// The same text with control characters made visible, "\n", "\x1b", and cut as a message is (`sim::screenful`).
 std::string one_line(std::string_view text);
 
 }  // namespace lockstep::scenarios

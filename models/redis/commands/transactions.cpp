@@ -1,19 +1,9 @@
 // MULTI, EXEC, DISCARD, WATCH and UNWATCH.
 
-#include <algorithm>
-
 #include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
-namespace {
-
-bool is_watched(const Session& client, const std::string& key) {
-  return std::find(client.watched.begin(), client.watched.end(), WatchedKey{key, client.database}) !=
-         client.watched.end();
-}
-
-}  // namespace
 
 Reply multi_command(Call& call) {
   if (call.session.in_transaction) return Reply::error("ERR MULTI calls can not be nested");
@@ -29,8 +19,7 @@ Reply exec_command(Call& call) {
     return Reply::error("EXECABORT Transaction discarded because of previous errors.");
   }
   // A watched key whose time is up has changed, though nobody has touched it.
-  for (std::size_t i = 0; i < client.watched.size(); ++i) {
-    const WatchedKey& watched = client.watched[i];
+  for (const WatchedKey& watched : client.watched) {
     call.keys.select(watched.database);
     call.keys.watch(call.keys.identity(watched.key), false);
     if (client.is_dirty) continue;
@@ -61,7 +50,7 @@ Reply watch_command(Call& call) {
     const std::string key(call.key(i));
     const bool was_there = call.keys.peek(key) != nullptr;
     const bool is_there = call.keys.find(key, call.clock) != nullptr;
-    if (!is_watched(client, key)) {
+    if (!client.watched.contains({key, client.database})) {
       call.database.watch(client, key);
     } else if (was_there && !is_there) {
       client.is_dirty = true;

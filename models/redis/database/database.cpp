@@ -315,7 +315,7 @@ void Database::forget_transaction(Session& client) {
 
 void Database::watch(Session& client, std::string_view key) {
   if (client.watched.empty()) ++watching_count_;
-  client.watched.push_back({std::string(key), client.database});
+  client.watched.insert({std::string(key), client.database});
 }
 
 void Database::unwatch(Session& client) {
@@ -331,10 +331,7 @@ void Database::mark_watchers(const Session* except) {
     if (change.kind == sim::Effect::Kind::read) continue;
     for (Session& client : sessions_) {
       if (&client == except || client.watched.empty()) continue;
-      if (std::find(client.watched.begin(), client.watched.end(), WatchedKey{change.key, change.database}) !=
-          client.watched.end()) {
-        client.is_dirty = true;
-      }
+      if (client.watched.contains({change.key, change.database})) client.is_dirty = true;
     }
   }
 }

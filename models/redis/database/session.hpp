@@ -2,8 +2,10 @@
 
 // What a server knows of one connection. All of it dies with the connection, and with the server.
 
+#include <compare>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,7 +36,7 @@ struct Waiting {
 struct WatchedKey {
   std::string key;
   DatabaseId database = 0;
-  bool operator==(const WatchedKey&) const = default;
+  auto operator<=>(const WatchedKey&) const = default;
 };
 
 struct Session {
@@ -50,8 +52,8 @@ struct Session {
   bool is_broken = false;  ///< a command was refused while it queued: EXEC will be too
   bool is_dirty = false;   ///< a watched key has changed
   std::vector<Command> queue;
-  std::size_t executing = 0;  ///< commands of the transaction that EXEC is just carrying out
-  std::vector<WatchedKey> watched;
+  std::size_t executing = 0;     ///< commands of the transaction that EXEC is just carrying out
+  std::set<WatchedKey> watched;  ///< there may be many
 
   std::vector<std::string> channels;
   std::vector<std::string> patterns;

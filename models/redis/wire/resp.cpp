@@ -24,6 +24,10 @@ Reply in_form(Reply array, Form form) {
 
 // --- Bytes.
 
+void RespBuffer::give_memory_back() {
+  if (bytes_.capacity() > kKeptGarbage) *this = RespBuffer();
+}
+
 void RespBuffer::feed(std::string_view bytes) {
   if (at_ > kKeptGarbage && at_ * 2 > bytes_.size()) {
     bytes_.erase(0, at_);
@@ -70,6 +74,7 @@ std::variant<Incomplete, Command, ProtocolError> RequestParser::next() {
     if (missing_ > 0) {
       result = argument();
     } else if (buffer_.empty()) {
+      buffer_.give_memory_back();
       result = Incomplete{};
     } else {
       result = buffer_.front() == '*' ? begin_array() : inline_request();

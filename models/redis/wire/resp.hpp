@@ -40,6 +40,8 @@ class RespBuffer {
  public:
   void feed(std::string_view bytes);
   bool empty() const { return at_ == bytes_.size(); }
+  /// Of what has been read nothing is kept, if it was much. Requires: it is empty.
+  void give_memory_back();
   char front() const { return bytes_[at_]; }
   std::size_t waiting() const { return bytes_.size() - at_; }
   /// Up to the next line feed, without it and without a carriage return before it.
@@ -63,6 +65,11 @@ class RequestParser {
   void feed(std::string_view bytes) { buffer_.feed(bytes); }
   /// How many bytes have arrived that no request has used up.
   std::size_t waiting() const { return buffer_.waiting(); }
+  /// And how many with the arguments of a request that is not whole, and what holding them costs.
+  std::size_t unfinished() const {
+    const auto announced = static_cast<std::size_t>(size_.value_or(0));  // which is `held_` already, and not there yet
+    return waiting() + (missing_ > 0 ? held_ - announced : 0);
+  }
   /// The next request, which is never empty: requests without arguments are skipped, as Redis does.
   std::variant<Incomplete, Command, ProtocolError> next();
 

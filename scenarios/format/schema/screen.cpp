@@ -118,13 +118,27 @@ Position position_of(std::string_view text, std::size_t offset) {
           static_cast<std::uint32_t>(1 + line.size() - std::count_if(line.begin(), line.end(), continues))};
 }
 
-Position position_inside(std::string_view text, Position begin, std::size_t offset) {
+std::size_t offset_of(std::string_view text, Position at) {
   std::size_t i = 0;
-  for (std::uint32_t line = 1; line < begin.line; ++line) i = std::min(text.find('\n', i), text.size() - 1) + 1;
-  for (std::uint32_t column = 1; column < begin.column && i < text.size(); ++column) {
+  for (std::uint32_t line = 1; line < at.line; ++line) i = std::min(text.find('\n', i), text.size() - 1) + 1;
+  for (std::uint32_t column = 1; column < at.column && i < text.size(); ++column) {
     do ++i;
     while (i < text.size() && continues(text[i]));
   }
+  return i;
+}
+
+std::size_t begin_of_value(std::string_view text, std::size_t offset) {
+  constexpr std::string_view before_a_value = "=,[{\n";
+  std::size_t begin = 0;
+  for (Scanner scanner(text.substr(0, offset)); !scanner.at_end();) {
+    if (before_a_value.find(scanner.next()) != std::string_view::npos) begin = scanner.at();
+  }
+  return std::min(text.find_first_not_of(" \t", begin), offset);
+}
+
+Position position_inside(std::string_view text, Position begin, std::size_t offset) {
+  std::size_t i = offset_of(text, begin);
   if (i >= text.size()) return begin;
   const char quote = text[i];
   if ((quote != '"' && quote != '\'') || text.substr(i, 3) == std::string(3, quote)) return begin;

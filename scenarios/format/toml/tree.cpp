@@ -3,6 +3,8 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 
 #include "scenarios/story/suggestion.hpp"
 #include "sim/utf8.hpp"
@@ -10,7 +12,7 @@
 namespace lockstep::scenarios::schema {
 namespace {
 
-constexpr std::size_t kMessageBytesMax = 300;
+constexpr std::size_t kQuotedBytesMax = 300;
 
 Position position(const toml::source_position& at) { return {at.line, at.column}; }
 
@@ -58,8 +60,7 @@ Node convert(const toml::node& from, const std::string& key) {
 }
 
 bool ends_a_line(std::string_view text, Position at) {
-  std::size_t begin = 0;
-  for (std::uint32_t line = 1; line < at.line; ++line) begin = std::min(text.find('\n', begin), text.size() - 1) + 1;
+  const std::size_t begin = offset_of(text, {at.line, 1});
   const std::size_t end = std::min(text.find('\n', begin), text.size());
   return position_of(text, end).column <= at.column;
 }
@@ -78,25 +79,23 @@ std::string message_of(const toml::parse_error& error, std::string_view text) {
     message = "not valid TOML, in ";
     said.remove_prefix(lead.size());
   }
-  if (said.size() <= kMessageBytesMax) return message + std::string(said);
-  std::size_t end = kMessageBytesMax;
-  while (end > 0 && (static_cast<unsigned char>(said[end]) & 0xC0u) == 0x80) --end;
-  return message + std::string(said.substr(0, end)) + "...";
+  return message + sim::screenful(said, kQuotedBytesMax);
 }
 
-/// The parser tells where a number ends with which it can do nothing; people look for where it begins.
-Position begin_of_number(std::string_view text, Position at) {
-  std::size_t line_begin = 0;
-  for (std::uint32_t line = 1; line < at.line && line_begin < text.size(); ++line)
-    line_begin = std::min(text.find('\n', line_begin), text.size() - 1) + 1;
-  std::size_t here = line_begin;
-  for (std::uint32_t column = 1; column < at.column && here < text.size(); ++column)
-    here += sim::first_character(text.substr(here)).bytes.size();
-  const auto is_of_number = [](char c) {
-    return (c >= '0' && c <= '9') || c == '_' || c == '+' || c == '-' || c == '.';
+/// The parser tells where in a number, a date or a word it was at a loss; people look for where that begins.
+bool is_within_value(const toml::parse_error& error, std::string_view text, std::size_t at) {
+  const std::string_view said = error.description();
+  constexpr std::string_view kScalars[] = {"integer:", "floating-point:", "boolean:", "date:", "time:", "date-time:"};
+  const std::string_view where = said.substr(0, said.find(' ', said.find(':')));
+  if (std::any_of(std::begin(kScalars), std::end(kScalars), [&](auto kind) { return where.ends_with(kind); }))
+    return true;
+  // Or it took the beginning for all of it: "1_".
+  const auto is_of_value = [&](std::size_t i) {
+    constexpr std::string_view kMarks = "_+-.:";
+    return i < text.size() &&
+           (std::isalnum(static_cast<unsigned char>(text[i])) != 0 || kMarks.find(text[i]) != std::string_view::npos);
   };
-  while (here > line_begin && is_of_number(text[here - 1])) --here, --at.column;
-  return at;
+  return at > 0 && is_of_value(at - 1) && is_of_value(at) && said.find("expected '='") == std::string_view::npos;
 }
 
 }  // namespace
@@ -118,10 +117,10 @@ Node parse_tree(std::string_view text) {
     const toml::table root = toml::parse(text);
     return {{}, "", convert_table(root)};
   } catch (const toml::parse_error& error) {
-    const bool is_number = error.description().find("number") != std::string_view::npos ||
-                           error.description().find("integer") != std::string_view::npos;
     const Position at = position(error.source().begin);
-    throw Bad{is_number ? begin_of_number(text, at) : at, message_of(error, text)};
+    const std::size_t offset = offset_of(text, at);
+    const bool is_within = is_within_value(error, text, offset);
+    throw Bad{is_within ? position_of(text, begin_of_value(text, offset)) : at, message_of(error, text)};
   }
 }
 

@@ -83,6 +83,13 @@ Node parse_tree(std::string_view text);
 /// Where a byte of the text is: columns count characters.
 Position position_of(std::string_view text, std::size_t offset);
 
+/// And back: which byte is at a position. Of none that is in the text: one behind its end, or near to it.
+std::size_t offset_of(std::string_view text, Position at);
+
+/// Where the value begins that the byte `offset` belongs to, or that ends there: behind the last = , [ or { outside of
+/// strings and comments, or on its line.
+std::size_t begin_of_value(std::string_view text, std::size_t offset);
+
 /// The position of the character `offset` bytes into what the string that begins at `begin` says, escapes considered.
 /// `begin` itself for a string of several lines.
 Position position_inside(std::string_view text, Position begin, std::size_t offset);
