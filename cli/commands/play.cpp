@@ -205,6 +205,7 @@ Exit Play::perform(const models::locks::Catalogue& catalogue, Output& output) {
     const timespec moment{0, 50'000'000};
     nanosleep(&moment, nullptr);
   }
+  stories.end();
   server.stop();
   listening.join();
   return Exit::as_expected;
