@@ -1,5 +1,6 @@
 #include "cli/interrupt.hpp"
 
+#include <chrono>
 #include <ctime>
 
 namespace lockstep::cli {
@@ -22,6 +23,15 @@ Interrupt::~Interrupt() {
 bool Interrupt::is_requested() const {
   sigset_t pending;
   return !is_ignored_ && sigpending(&pending) == 0 && sigismember(&pending, SIGINT) == 1;
+}
+
+bool Interrupt::is_late() const {
+  if (!is_requested()) return false;
+  using Seconds = std::chrono::duration<double>;
+  const double now = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
+  constexpr double kSeconds = 1.5;  // a little more than `scenarios::check` has to tell what it knows
+  double first = 0;
+  return !requested_at_.compare_exchange_strong(first, now) && now - first >= kSeconds;
 }
 
 }  // namespace lockstep::cli

@@ -13,6 +13,7 @@
 #include "cli/join_ranks.hpp"
 #include "cli/messages.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -30,7 +31,7 @@ Output output_for(const Call& call, std::ostream& out, std::ostream& err, Termin
 }
 
 /// Where algorithms are named, a script is one, too.
-Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+Exit perform_with_scripts(Call& call, const models::locks::Catalogue& catalogue, Output& output) {
   std::vector<std::string>* names = call.lock_names();
   if (names == nullptr) return call.perform(catalogue, output);
   models::locks::Catalogue with_scripts = catalogue;
@@ -43,6 +44,15 @@ Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& outp
   if (problem.empty()) problem = refuse_outputs(call.outputs, call.inputs).value_or("");
   if (problem = objection_of_any(problem, output); !problem.empty()) return refuse(output, problem);
   return call.perform(with_scripts, output);
+}
+
+Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& output) {
+  try {
+    return perform_with_scripts(call, catalogue, output);
+  } catch (const sim::Stopped&) {
+    output.err << "lockstep: interrupted\n";
+    return Exit::incomplete;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
 #include "checker/time/parameter_space.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::checker {
 
@@ -88,6 +89,7 @@ const sim::Operation* ViolationFinder::operation_of(const sim::Effect& effect) c
 // --- Ways.
 
 void ViolationFinder::begin(std::string_view property, bool is_widened, sim::ProcessId a, sim::ProcessId b) {
+  sim::Stop::ask();
   if (found_count_ == found_.size()) found_.emplace_back();
   current_ = &found_[found_count_];
   current_->property = property;

@@ -22,6 +22,18 @@ std::string in_words(Range range) {
                      range.max == kBillion ? "10^9" : std::to_string(range.max));
 }
 
+/// "512MB", "4GB", "1000000": in bytes.
+std::optional<std::uint64_t> bytes_of(const std::string& text) {
+  constexpr std::pair<std::string_view, unsigned> kUnits[] = {{"KB", 10}, {"MB", 20}, {"GB", 30}, {"K", 10},
+                                                              {"M", 20},  {"G", 30},  {"", 0}};
+  for (const auto& [unit, bits] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto n = whole_number(text.substr(0, text.size() - unit.size()), 1, (1ULL << 50U) >> bits);
+    return n ? std::optional(*n << bits) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
 /// The name of a file or of a folder.
 Option named(Row row, std::string_view what, std::optional<std::string>& to) {
   return word(row, [name = row.name, what, &to](const std::string& value) {
@@ -111,6 +123,14 @@ Option seconds(Row row, double& to) {
     const std::optional<double> given = seconds_of(value);
     to = given.value_or(0);
     return given ? "" : expected(row.name, value, "a number of seconds such as 60 or 0.5");
+  });
+}
+
+Option size(Row row, std::uint64_t& to) {
+  return word(row, [row, &to](const std::string& value) {
+    const std::optional<std::uint64_t> given = bytes_of(value);
+    to = given.value_or(0);
+    return given ? "" : expected(row.name, value, "a size like 512MB or 4GB");
   });
 }
 

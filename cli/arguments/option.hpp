@@ -92,6 +92,8 @@ Option list(Row row, Option::Takes takes, std::vector<std::string>& to);
 Option one_of(Row row, std::vector<std::string_view> names, std::function<void(std::size_t)> set);
 /// Seconds, such as 60 or 0.5.
 Option seconds(Row row, double& to);
+/// Bytes, such as 512MB.
+Option size(Row row, std::uint64_t& to);
 /// Up to a day. `of` is what they are of, in the message: "seconds of virtual time".
 Option length(Row row, std::string_view of, sim::Duration& to);
 

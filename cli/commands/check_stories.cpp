@@ -14,6 +14,7 @@
 #include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
 #include "cli/formats/format.hpp"
+#include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
 #include "cli/progress.hpp"
@@ -31,6 +32,7 @@
 #include "scenarios/running/runner.hpp"
 #include "scenarios/story/suggestion.hpp"
 #include "scenarios/workers/in_parallel.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::cli {
 namespace {
@@ -136,8 +138,12 @@ void replay_witness(reports::ExploredStory& story, const models::locks::Catalogu
   const std::optional<std::size_t> shown = reports::shown_witness(story);
   if (!shown) return;
   const Scenario& witness = *story.exploration.properties[*shown].witness;
-  auto outcome = scenarios::run(witness, catalogue, {.trace = true});
-  if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
+  try {
+    auto outcome = scenarios::run(witness, catalogue, {.trace = true});
+    if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) story.replay = {witness, std::move(*happened)};
+  } catch (const sim::Stopped&) {
+    // A bound was hit: then there is no picture of it.
+  }
 }
 
 /// The circle of the deadlock, if there is one.
@@ -185,6 +191,7 @@ class Check final : public Call {
                        const Output& output) const;
 
   scenarios::CheckOptions options_;
+  std::uint64_t max_memory_ = half_of_memory();
   std::vector<std::pair<std::string, sim::Duration>> given_;  ///< faults of this parameter are no larger
   File witness_, graph_, wait_for_, margins_, checkpoint_;
   bool all_ = false;  ///< of directories also what is slow or rare
@@ -257,6 +264,9 @@ explored; a file that is named is explored whatever it costs.
            whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},
                  how.max_events),
            seconds({"--max-seconds", "S", "stop each story after S seconds"}, how.max_seconds),
+           size(
+               {"--max-memory", "SIZE", "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
+               max_memory_),
            file({"--checkpoint", "FILE",
                  "keep what has been explored in FILE, now and then and at a bound (needs\n"
                  "exactly one story)"},
@@ -423,6 +433,7 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
   scenarios::Threads threads(jobs);  // they begin while the files are read
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
+  Guard guard(max_memory_, &interrupt);
   std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, said);
   reports::LeftOut left_out;
   if (loaded) {
@@ -459,6 +470,9 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
       if (auto trouble = reports::write_whole(*checkpoint_, text)) not_saved = std::move(trouble);
     };
   }
+  const double max_seconds = loaded->size() == 1 ? options.exploration.max_seconds : 0;
+  const double end = seconds_now() + max_seconds;
+  if (max_seconds > 0) guard.expect_end_in(max_seconds);
   {
     ProgressLine progress(output.progress ? &output.err : nullptr, seconds_now,
                           {.width = output.width, .language = language, .stories = loaded->size()});
@@ -489,18 +503,29 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
   }
   if (stories.empty()) return Exit::bad_input;
 
+  // What is written of the one story is within the bound, too.
+  constexpr double kPatience = 1.4;
+  const sim::Stop::Question is_late = [&] { return max_seconds > 0 && seconds_now() - end >= kPatience; };
+  const sim::Stop::Scope scope(is_late);
   const auto shown = [&] {
     if (stories.size() == 1) replay_witness(stories.front(), catalogue);
     return lines(stories, left_out, output);
   };
-  const bool written = report(*this,
-                              {.lines = shown,
-                               .json = [&] { return reports::check_json(stories, times_, left_out); },
-                               .cases = [&] { return reports::junit_cases(stories); }},
-                              output) &&
-                       write_files(stories.front(), output.err) &&
-                       write_margins(stories.front(), catalogue, interrupt, output.err);
-  const Exit graph = write_graph(stories.front().scenario, catalogue, output.err);
+  bool written = report(*this,
+                        {.lines = shown,
+                         .json = [&] { return reports::check_json(stories, times_, left_out); },
+                         .cases = [&] { return reports::junit_cases(stories); }},
+                        output);
+  output.out.flush();
+  Exit graph = Exit::as_expected;
+  try {
+    written = written && write_files(stories.front(), output.err) &&
+              write_margins(stories.front(), catalogue, interrupt, output.err);
+    graph = write_graph(stories.front().scenario, catalogue, output.err);
+  } catch (const sim::Stopped&) {
+    output.err << "lockstep: a bound was hit before all files were written\n";
+    graph = Exit::incomplete;
+  }
   if (stories.size() < results.size()) {
     output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", results.size() - stories.size(),
                               results.size());

@@ -17,6 +17,7 @@
 #include "cli/commands/output_files.hpp"
 #include "cli/commands/own_folder.hpp"
 #include "cli/formats/format.hpp"
+#include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
 #include "reports/check/fuzzing.hpp"
@@ -101,6 +102,7 @@ class Fuzz final : public Call {
   Exit tell(const CampaignState& state, bool is_interrupted, Output& output);
 
   FuzzOptions options_;
+  std::uint64_t max_memory_ = half_of_memory();
   std::vector<std::string> algorithms_;  ///< or "all"
   std::vector<std::string> merge_;       ///< folders: then nothing is fuzzed
   std::optional<std::string> found_;     ///< a folder
@@ -150,6 +152,9 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
                        Option::Takes::each, algorithms_),
                   seconds({"--max-seconds", "S", "end after S seconds (60, unless --runs says something)"},
                           options_.max_seconds),
+                  size({"--max-memory", "SIZE",
+                        "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
+                       max_memory_),
                   whole({"--runs", "N", "end with the batch of run N (of 2,048 or so): the same call, the same"}, {},
                         options_.max_runs),
                   folder({"--found", "DIR", "where findings and the campaign's state go (found)"}, found_),
@@ -165,7 +170,8 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
                   flag({"--as-written", "", "nothing but [[may]] goes wrong: the bounds of check"},
                        options_.as_written)},
       .tail = R"(
-Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted.
+Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted, or nothing
+was found and most runs did not end, so that they were not judged.
 
 example: lockstep fuzz scenarios/stories/redisson-source --runs 100000 --found build/found
 )",
@@ -230,6 +236,7 @@ Exit Fuzz::tell(const CampaignState& state, bool is_interrupted, Output& output)
               output))
     return Exit::bad_input;
   if (is_interrupted) return Exit::incomplete;
+  if (scenarios::is_hardly_judged(state)) return Exit::incomplete;
   return state.findings.empty() && state.mysteries.empty() ? Exit::as_expected : Exit::not_as_expected;
 }
 
@@ -308,6 +315,7 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
   if (!merge_.empty()) return output.is_first() ? merge_folders(output) : Exit::as_expected;
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
+  Guard guard(max_memory_, &interrupt);
   std::optional<std::vector<FuzzTarget>> found_targets = targets(catalogue, said);
   if (const std::string objection = objection_of_any(found_targets ? std::string() : said.str(), output);
       !objection.empty()) {
@@ -323,6 +331,7 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
   bool is_failed = false;  // then the others need to be told
   options.interrupted = [&] { return is_failed || interrupt.is_requested(); };
   options.ranks = output.ranks;
+  if (options.max_seconds > 0) guard.expect_end_in(options.max_seconds);
   Campaign campaign(std::move(*found_targets), catalogue, options);
   Folder folder(output.err);
   if (const auto trouble = prepare(campaign, folder, output)) return refuse(output, *trouble);

@@ -89,18 +89,6 @@ std::vector<std::string_view> names_of_models() {
   return names;
 }
 
-/// "512MB", "4GB", "1000000": in bytes.
-std::optional<std::uint64_t> bytes(const std::string& text) {
-  constexpr std::pair<std::string_view, unsigned> kUnits[] = {{"KB", 10}, {"MB", 20}, {"GB", 30}, {"K", 10},
-                                                              {"M", 20},  {"G", 30},  {"", 0}};
-  for (const auto& [unit, bits] : kUnits) {
-    if (!text.ends_with(unit)) continue;
-    const auto n = whole_number(text.substr(0, text.size() - unit.size()), 1, (1ULL << 50U) >> bits);
-    return n ? std::optional(*n << bits) : std::nullopt;
-  }
-  return std::nullopt;
-}
-
 /// How histories are read.
 struct Reading {
   const checker::Model* model = nullptr;  ///< null: the one that the file names
@@ -250,12 +238,8 @@ effect at any later time, or never; one that failed did not.
                   flag({"--nil-reads-unknown", "",
                         "a read that returned nil is one whose value is not known, as Knossos has it"},
                        how_.recorder.nil_reads_unknown),
-                  word({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
-                       [this](const std::string& value) {
-                         const std::optional<std::uint64_t> size = bytes(value);
-                         options_.max_memory = size.value_or(0);
-                         return size ? "" : expected("--max-memory", value, "a size like 512MB or 4GB");
-                       }),
+                  size({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
+                       options_.max_memory),
                   seconds({"--max-seconds", "S", "for all histories together; beyond it the answer is unknown"},
                           max_seconds_)},
       .tail = R"(

@@ -148,7 +148,10 @@ Exit Play::perform(const models::locks::Catalogue& catalogue, Output& output) {
   announce(*port, *token, output);
   server.serve([&](const bench::Request& head) { return bench::refusal(head, door); },
                [&](const bench::Request& request) { return stories.answer(request); },
-               [&] { return interrupt.is_requested(); });
+               [&] {
+                 if (interrupt.is_requested()) stories.end();  // or answers that were begun would be waited for
+                 return interrupt.is_requested();
+               });
   return Exit::as_expected;
 }
 

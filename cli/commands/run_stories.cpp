@@ -13,6 +13,7 @@
 #include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
 #include "cli/formats/format.hpp"
+#include "cli/guard.hpp"
 #include "reports/export/export.hpp"
 #include "reports/run/history_file.hpp"
 #include "reports/run/json.hpp"
@@ -52,6 +53,7 @@ class Run final : public Call {
   bool write_files(const std::vector<reports::Story>& stories, const std::vector<Diagnostic>& not_run,
                    std::ostream& err) const;
 
+  std::uint64_t max_memory_ = half_of_memory();
   std::optional<std::uint64_t> may_seed_;  ///< of the execution of `check` that is run instead
   bool timeline_ = false;                  ///< of several stories, too
   bool no_timeline_ = false;
@@ -103,6 +105,9 @@ impossible gets a message, and the others are run; the exit status is 2 then.
                          "one of the executions that check looks at, drawn by N, instead of that of the file: delays,\n"
                          "and faults of [[may]]; what check expects to hold is expected of it, too"},
                         {.min = 0}, may_seed_),
+                  size({"--max-memory", "SIZE",
+                        "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
+                       max_memory_),
                   file({"--history", "FILE",
                         "also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)"},
                        history_),
@@ -174,6 +179,7 @@ bool Run::write_files(const std::vector<reports::Story>& stories, const std::vec
 }
 
 Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  const Guard guard(max_memory_);
   std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
   if (!loaded) return Exit::bad_input;
   if (const std::string trouble = objection(*loaded); !trouble.empty()) return refuse(output, trouble);
@@ -181,6 +187,7 @@ Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
   scenarios::RunOptions options;
   options.seed = seed;
   options.trace = with_timelines || any_export(&reports::ExportFormat::needs_trace);
+  options.places_in_programs = false;  // no one of these shows them
   options.key_states = any_export(&reports::ExportFormat::needs_key_states);
   // Each story by itself, on any thread.
   std::vector<std::variant<Outcome, Diagnostic>> results(loaded->size());

@@ -101,6 +101,7 @@ std::variant<int, std::string> Interpreter::execute_main(sim::World* world) {
   lua_insert(lua_, -2);
   lua_setfenv(lua_, -2);
   Run* const outer = std::exchange(current, nullptr);
+  session_.forget_turns();
   session_.begin_turn(lua_, world, program_.text.size());
   session_.left_sides = 0;
   const int status = lua_pcall(lua_, 0, 0, 0);
@@ -109,7 +110,7 @@ std::variant<int, std::string> Interpreter::execute_main(sim::World* world) {
   std::optional<std::string> problem;
   if (status != 0) {
     const char* text = lua_tostring(lua_, -1);
-    problem = session_.is_stopped() ? program_.file + ": " + *session_.stopped()
+    problem = session_.is_stopped() ? place_of_stop() + ": " + *session_.stopped()
               : text != nullptr     ? std::string(text)
                                     : program_.file + ": the main part ended with an error that is no text";
   }
@@ -117,6 +118,11 @@ std::variant<int, std::string> Interpreter::execute_main(sim::World* world) {
   if (!problem) return globals;
   luaL_unref(lua_, LUA_REGISTRYINDEX, globals);
   return *problem;
+}
+
+std::string Interpreter::place_of_stop() const {
+  const int line = session_.stopped_line();
+  return line == 0 ? program_.file : program_.file + ":" + std::to_string(line);
 }
 
 Machine::~Machine() {

@@ -95,6 +95,9 @@ class Interpreter {
   /// wrong with it.
   std::variant<int, std::string> execute_main(sim::World* world);
 
+  /// "my-lock.lua:3". Requires: its session is stopped.
+  std::string place_of_stop() const;
+
   void push_unknown(lua_State* lua) const { lua_rawgeti(lua, LUA_REGISTRYINDEX, unknown_); }
   bool is_unknown(lua_State* lua, int index) const;
   /// Of `c`, of holds, watches, patiences, channels and latches.

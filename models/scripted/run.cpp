@@ -11,6 +11,7 @@ namespace lockstep::models::scripted {
 namespace {
 
 constexpr std::size_t kDeepest = 50;
+constexpr std::uint64_t kTurnsMost = 1'000'000;  // ten in a millisecond, for more than a minute
 
 /// What Lua says of a value that a script cannot know to be an object of ours.
 std::string in_terms_of_times(std::string text) {
@@ -59,8 +60,12 @@ void Run::fail(lua_State* thread) {
   redis::LuaSession& session = machine_->interpreter().session();
   client_.session().missed_reply = true;  // nobody knows what the attempt has done
   if (session.is_stopped()) {
-    const std::string text =
-        fmt::format("{}: {} (in {} of {})", machine_->program().file, *session.stopped(), where_, client_.name());
+    std::vector<sim::CodePlace> places;
+    add_places(places);
+    const std::string place = session.stopped_line() == 0 && !places.empty()
+                                  ? fmt::format("{}:{}", machine_->program().file, places.front().line)
+                                  : machine_->interpreter().place_of_stop();
+    const std::string text = fmt::format("{}: {} (in {} of {})", place, *session.stopped(), where_, client_.name());
     client_.world().give_up(lock_.log->keep(text));
     return;
   }
@@ -91,6 +96,7 @@ bool Run::resume(int arguments) {
     session.left_sides = levels_.back().left_sides;
     Run* const outer = std::exchange(machine_->interpreter().current, this);
     session.begin_turn(thread, &client_.world(), machine_->program().text.size());
+    if (++turns_ > kTurnsMost) session.mark_stopped("script waited more than 1,000,000 times in one call");
     const int status = lua_resume(thread, arguments);
     session.end_turn();
     machine_->interpreter().current = outer;

@@ -97,6 +97,7 @@ class Run final : public sim::InterpretedText {
   std::size_t context_ = 0;
   std::vector<Level> levels_;
   std::vector<std::unique_ptr<Patience>> patiences_;
+  std::uint64_t turns_ = 0;
   bool has_returned_ = false;
 };
 

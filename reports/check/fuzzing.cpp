@@ -71,7 +71,10 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
               options.width, 2, Ink::warning);
   }
   lines.emplace_back();
-  if (state.findings.empty() && state.mysteries.empty()) {
+  if (scenarios::is_hardly_judged(state)) {
+    lines.emplace_back("– nothing was found, and most runs did not end: lockstep run tells why a single one does not",
+                       Ink::warning);
+  } else if (state.findings.empty() && state.mysteries.empty()) {
     lines.emplace_back("✓ nothing was found, which proves nothing: check does, within its bounds", Ink::good);
   } else {
     add_prose(lines,

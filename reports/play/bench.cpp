@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <functional>
 #include <optional>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/runner.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::reports::play {
 namespace {
@@ -133,10 +135,25 @@ Response Bench::answer(const Request& request) {
     if (request.path == "/history") return history_page(request.query_number);
   } else {
     for (const Question& question : kQuestions) {
-      if (question.path == request.path) return (this->*question.answer)(request.body);
+      if (question.path == request.path) return bounded([&] { return (this->*question.answer)(request.body); });
     }
   }
   return refused(404, "there is nothing here", "这里什么也没有");
+}
+
+/// A story may do more in one event than anybody waits for.
+Response Bench::bounded(const std::function<Response()>& answer) const {
+  const double begin = stopwatch_();
+  const sim::Stop::Question is_late = [&] { return is_ended_ || stopwatch_() - begin > kSecondsMax; };
+  const sim::Stop::Scope scope(is_late);
+  try {
+    return answer();
+  } catch (const sim::Stopped&) {
+    return answer_with(problems_of({.file = setup_.file.string(),
+                                    .message = fmt::format("this takes longer than {} s, and was stopped; give its "
+                                                           "clients fewer rounds or attempts",
+                                                           kSecondsMax)}));
+  }
 }
 
 Response Bench::page() const {
@@ -298,7 +315,7 @@ Response Bench::judge(std::string_view body) {
                              .name = said.text_or_empty("name"),
                              .model = said.text_or_empty("model"),
                              .is_chinese = said.flag("zh")},
-                            [&] { return stopwatch_() - begin > kHistorySecondsMax; });
+                            [&] { return is_ended_ || stopwatch_() - begin > kHistorySecondsMax; });
   if (const auto* problem = std::get_if<scenarios::Text>(&judged)) return answer_with({{"problem", in_both(*problem)}});
   JudgedPage& page = std::get<JudgedPage>(judged);
   const std::lock_guard lock(mutex_);

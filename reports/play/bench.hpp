@@ -6,6 +6,7 @@
 // can ask is in `kQuestions` (bench.cpp); the story is the page's, and is sent with each question: nothing but the last
 // check and the last histories is kept here.
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -32,6 +33,7 @@ class Bench {
   /// What a story may do in one run, so that none hangs the page.
   static constexpr std::uint64_t kEventsMax = 200'000;
   static constexpr double kHistorySecondsMax = 20;
+  static constexpr double kSecondsMax = 10;  ///< of every other question
   static constexpr std::size_t kHistoriesKept = 8;
 
   /// `stopwatch`: seconds since some moment; asked from any thread. Requires: `catalogue` outlives it.
@@ -39,11 +41,14 @@ class Bench {
 
   /// From any thread.
   Response answer(const Request& request);
+  /// Whatever is being answered ends at once, and so does all that is asked later.
+  void end() { is_ended_ = true; }
 
  private:
   struct Question;
   static const Question kQuestions[];
 
+  Response bounded(const std::function<Response()>& answer) const;
   Response run(std::string_view body);
   Response faults(std::string_view body);
   Response edit(std::string_view body);
@@ -60,6 +65,7 @@ class Bench {
   const models::locks::Catalogue& catalogue_;
   std::function<double()> stopwatch_;
   BackgroundCheck check_;
+  std::atomic<bool> is_ended_ = false;
   mutable std::mutex mutex_;
   std::vector<std::string> histories_;  ///< judged, as pages; the last ones
   std::size_t histories_gone_ = 0;

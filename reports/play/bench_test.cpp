@@ -414,6 +414,28 @@ TEST_CASE("play: a check that takes long can be cancelled, and a second one is r
   CHECK(played.asked("/check", {{"text", kStory}}).contains("started"));
 }
 
+TEST_CASE("play: what nobody waits for any more is stopped, at the end all of it") {
+  Played played;
+  std::ofstream(played.folder / "slow.lua")
+      << "function acquire(c)\n  while true do for i = 1, 300000 do end c:sleep(1) end\nend\n"
+         "function release(c, hold) end\n";
+  played.setup.file = played.folder / "story.toml";
+  const std::string story = "title = \"slow\"\n[lock]\nscript = \"slow.lua\"\n[[client]]\nname = [\"A\", \"B\"]\n";
+  const auto is_stopped = [&] {
+    const json answer = played.asked("/run", {{"text", story}});
+    INFO(answer.dump());
+    REQUIRE(answer.contains("problems"));
+    return answer["problems"][0]["message"].get<std::string>().find("takes longer than 10 s") != std::string::npos;
+  };
+  double now = 0;
+  played.bench.emplace(played.setup, catalogue(), [&] { return now += 1; });
+  CHECK(is_stopped());
+  CHECK(now < 20);
+  played.bench.emplace(played.setup, catalogue(), [] { return 0.0; });
+  played.bench->end();
+  CHECK(is_stopped());
+}
+
 TEST_CASE("play: a history is judged as a page without scripts") {
   Played played;
   const std::string good = R"({"process":0,"type":"invoke","f":"write","value":1}

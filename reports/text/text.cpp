@@ -20,7 +20,9 @@ struct Range {
 };
 
 bool is_in(char32_t code, std::initializer_list<Range> ranges) {
-  return std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
+  constexpr char32_t kFirst = 0x0300;  // of all ranges here; nearly all text lies below
+  return code >= kFirst &&
+         std::any_of(ranges.begin(), ranges.end(), [&](Range r) { return code >= r.first && code <= r.last; });
 }
 
 bool is_wide(char32_t code) {

@@ -1,6 +1,9 @@
 #include "scenarios/checking/check.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,20 +14,45 @@
 #include "scenarios/exploring/oracles/grid.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
 
-Exploration never_begun() {
+/// Of which nothing is known.
+Exploration not_finished(std::string bound, std::string_view why) {
   Exploration exploration;
-  exploration.bound = "interrupted";
+  exploration.bound = std::move(bound);
   for (const checker::Property& property : checker::properties()) {
     ExploredProperty& explored = exploration.properties.emplace_back();
     explored.name = property.name;
-    explored.why = "interrupted before it began";
+    explored.why = why;
   }
   return exploration;
 }
+
+/// When nobody waits any more for what does not end by itself where a bound is hit, as nearly everything does: an event
+/// of a huge world, a trace that is judged for minutes.
+class EndOfPatience {
+ public:
+  EndOfPatience(const ExplorationOptions& how, double begin) : how_(how), begin_(begin) {}
+
+  bool operator()() {
+    if (!how_.stopwatch) return false;
+    const double now = how_.stopwatch();
+    const bool is_hit = (how_.max_seconds > 0 && now - begin_ >= how_.max_seconds) || is_interrupted();
+    if (!is_hit) return false;
+    constexpr double kSeconds = 1.2;  // what is found by then is still shown
+    double first = 0;
+    return !hit_at_.compare_exchange_strong(first, now) && now - first >= kSeconds;
+  }
+  bool is_interrupted() const { return how_.interrupted && how_.interrupted(); }
+
+ private:
+  const ExplorationOptions& how_;
+  double begin_;
+  std::atomic<double> hit_at_ = 0;  ///< when it was noticed that a bound was hit; 0: not yet
+};
 
 }  // namespace
 
@@ -33,13 +61,22 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
   const ExplorationOptions& how = options.exploration;
   std::variant<Exploration, Diagnostic> result;
   if (how.interrupted && how.interrupted()) {
-    result = never_begun();
+    result = not_finished("interrupted", "interrupted before it began");
   } else {
     const double begin = how.stopwatch ? how.stopwatch() : 0;
-    result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
+    EndOfPatience patience(how, begin);
+    const sim::Stop::Question is_late = [&] { return patience(); };
+    const sim::Stop::Scope scope(is_late);
+    try {
+      result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
+      Exploration* exploration = std::get_if<Exploration>(&result);
+      if (exploration != nullptr && !options.tick && options.second_opinion)
+        second_opinion(scenario, catalogue, how, begin, *exploration, options.opinion_effort);
+    } catch (const sim::Stopped&) {
+      result = not_finished(patience.is_interrupted() ? "interrupted" : "max-seconds",
+                            "a bound was hit before anything was known");
+    }
     Exploration* exploration = std::get_if<Exploration>(&result);
-    if (exploration != nullptr && !options.tick && options.second_opinion)
-      second_opinion(scenario, catalogue, how, begin, *exploration, options.opinion_effort);
     if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
       exploration->seconds = how.stopwatch() - begin;
   }

@@ -22,8 +22,8 @@ struct CheckOptions {
   Effort opinion_effort;
 };
 
-/// A diagnostic as `explore` gives it. What was interrupted before it began gives an exploration in which all is
-/// unknown.
+/// A diagnostic as `explore` gives it. What was interrupted before it began, or has not ended by itself within two
+/// seconds of Ctrl-C or of `max_seconds`, gives an exploration in which all is unknown.
 std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                             const CheckOptions& options = {});
 

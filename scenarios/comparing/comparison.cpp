@@ -10,8 +10,8 @@
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/workers/in_parallel.hpp"
-#include "scenarios/workers/interruptible.hpp"
 #include "sim/schedules/decisions.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -42,7 +42,6 @@ class ComparisonRuns {
   ComparisonRuns(const Scenario& file, const models::locks::Catalogue& catalogue, const CompareOptions& options)
       : file_(file), catalogue_(catalogue), options_(options) {}
 
-  /// What is still to be played when it is interrupted is left out; the caller asks whether it was.
   std::variant<ComparedRun, Diagnostic> run(const models::locks::Entry& entry, std::size_t clients) const {
     if (std::string why = why_not_under(file_, entry); !why.empty())
       return Diagnostic{.file = file_.file, .at = {}, .message = std::move(why)};
@@ -65,8 +64,7 @@ class ComparisonRuns {
 
  private:
   std::optional<Diagnostic> play(Deployment& deployment) const {
-    const auto end =
-        run_interruptibly(deployment.simulation(), Instant::at(options_.length), kMaxEvents, options_.interrupted);
+    const auto end = deployment.simulation().run(Instant::at(options_.length), kMaxEvents);
     if (const auto script = deployment.script_trouble())
       return Diagnostic{.file = file_.file, .at = script->at, .message = script->message};
     if (end == sim::Simulation::End::too_many_events) {
@@ -134,14 +132,19 @@ std::variant<std::vector<ComparedRun>, Diagnostic> compare_costs(const Scenario&
 
   std::vector<std::optional<ComparedRun>> runs(tasks.size());
   std::vector<std::optional<Diagnostic>> troubles(tasks.size());
+  const sim::Stop::Question is_interrupted = [&] { return options.interrupted && options.interrupted(); };
+  const sim::Stop::Scope scope(is_interrupted);
   in_parallel(tasks.size(), options.jobs, [&](std::size_t i) {
-    if (options.interrupted && options.interrupted()) return;
-    auto result = ComparisonRuns(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
-    if (options.interrupted && options.interrupted()) return;
-    if (auto* trouble = std::get_if<Diagnostic>(&result))
-      troubles[i] = std::move(*trouble);
-    else
-      runs[i] = std::move(std::get<ComparedRun>(result));
+    if (is_interrupted()) return;
+    try {
+      auto result = ComparisonRuns(scenario, catalogue, options).run(*tasks[i].entry, tasks[i].clients);
+      if (auto* trouble = std::get_if<Diagnostic>(&result))
+        troubles[i] = std::move(*trouble);
+      else
+        runs[i] = std::move(std::get<ComparedRun>(result));
+    } catch (const sim::Stopped&) {
+      // Then there is no such run.
+    }
   });
   for (std::optional<Diagnostic>& trouble : troubles) {
     if (trouble) return *std::move(trouble);

@@ -10,8 +10,8 @@
 #include "scenarios/comparing/compared_run.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/workers/in_parallel.hpp"
-#include "scenarios/workers/interruptible.hpp"
 #include "sim/schedules/decisions.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -81,8 +81,7 @@ std::variant<MarketRun, Diagnostic> run_market(const Scenario& market, const mod
   MessageCount messages(deployment.world());
   deployment.simulation().set_fate(&messages);
   deployment.begin();
-  const auto end =
-      run_interruptibly(deployment.simulation(), sim::Instant::at(options.length), kMaxEvents, options.interrupted);
+  const auto end = deployment.simulation().run(sim::Instant::at(options.length), kMaxEvents);
   if (end == sim::Simulation::End::too_many_events) {
     return Diagnostic{.file = market.file,
                       .at = {},
@@ -102,10 +101,15 @@ std::variant<std::vector<MarketRun>, Diagnostic> compare_markets(const Scenario&
                                                                  const models::locks::Catalogue& catalogue,
                                                                  const MarketOptions& options) {
   std::array<std::optional<std::variant<MarketRun, Diagnostic>>, kSizes.size()> results;
+  const sim::Stop::Question is_interrupted = [&] { return options.interrupted && options.interrupted(); };
+  const sim::Stop::Scope scope(is_interrupted);
   in_parallel(kSizes.size(), options.jobs, [&](std::size_t i) {
-    if (options.interrupted && options.interrupted()) return;
-    auto result = run_market(market_of(scenario, kSizes[i].first, kSizes[i].second), catalogue, options);
-    if (!options.interrupted || !options.interrupted()) results[i] = std::move(result);
+    if (is_interrupted()) return;
+    try {
+      results[i] = run_market(market_of(scenario, kSizes[i].first, kSizes[i].second), catalogue, options);
+    } catch (const sim::Stopped&) {
+      // Then there is no such run.
+    }
   });
   std::vector<MarketRun> runs;
   for (std::size_t i = 0; i < kSizes.size(); ++i) {

@@ -26,6 +26,7 @@
 #include "scenarios/witness/witness.hpp"
 #include "scenarios/workers/threads.hpp"
 #include "sim/schedules/random.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -65,7 +66,7 @@ std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& op
 }
 
 /// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
-constexpr double kPatienceSeconds = 1;
+constexpr double kPatienceSeconds = 0.5;
 
 bool is_asked(const ExplorationOptions& options, std::string_view property) {
   return !options.asks || options.asks(property);
@@ -205,7 +206,15 @@ class Search {
       const bool is_its_turn = branch == stack_.branches().back();
       const BranchLimits limits = limits_after(is_its_turn ? stack_.counts() : checker::ExplorerCounts(), *branch);
       lock.unlock();
-      std::optional<Found> found = explore_branch(worker, *branch, limits, is_its_turn);
+      std::optional<Found> found;
+      try {
+        found = explore_branch(worker, *branch, limits, is_its_turn);
+      } catch (const sim::Stopped&) {
+        lock.lock();
+        is_over_ = true;
+        changed_.notify_all();
+        throw;
+      }
       lock.lock();
       if (found) {
         ahead_.hand_in(*branch, *std::move(found));

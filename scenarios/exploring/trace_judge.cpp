@@ -8,6 +8,7 @@
 #include "checker/explorer/branches.hpp"
 #include "checker/properties/properties.hpp"
 #include "checker/time/parametric.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -131,6 +132,7 @@ void TraceJudge::look(Explorer& explorer) {
   std::size_t property = 0;
   std::optional<checker::Constraint> impossible;  // what the last way began with that failed at once: many begin alike
   for (const checker::Violation& way : ways) {
+    sim::Stop::ask();
     if (way.property != tallies_[property].name) property = checker::position_of_property(way.property);
     if (!is_judged_[property]) continue;
     // Without a threshold to find, one feasible way is enough.

@@ -11,6 +11,7 @@
 #include "scenarios/fuzzing/fuzzed_world.hpp"
 #include "scenarios/fuzzing/shrink.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -24,6 +25,7 @@ constexpr std::uint64_t kEventsOfUnit = 20'000;  // a unit ends there, however f
 constexpr std::size_t kCorpusMax = 512;
 /// Runs that break the same property of the same target with the same kinds of faults mostly do so for the same reason.
 constexpr std::uint32_t kShrinksOfKind = 2;
+constexpr double kPatience = 1;  // seconds: a run that goes on for longer when the time is over is not waited for
 /// When all is over, the probe takes longer than the run itself.
 constexpr std::uint64_t kAsksRecoveryEvery = 4;
 
@@ -130,7 +132,7 @@ class Campaign::Player {
   const std::vector<Feature>& seen() const { return seen_; }
   /// Plays what is left of it.
   Unit finished() && {
-    while (!is_over()) play_run();
+    while (!is_over() && !campaign_.is_out_of_time()) play_run();
     std::sort(seen_.begin(), seen_.end());
     unit_.features = std::move(seen_);
     return std::move(unit_);
@@ -306,7 +308,12 @@ std::optional<std::string> Campaign::restore(CampaignState state) {
 
 bool Campaign::is_over() const {
   if (options_.max_runs > 0 && state_.statistics.runs >= options_.max_runs) return true;
-  return options_.max_seconds > 0 && static_cast<double>(spent_ms()) >= options_.max_seconds * 1000;
+  return is_out_of_time();
+}
+
+/// `patience`: for so many seconds already.
+bool Campaign::is_out_of_time(double patience) const {
+  return options_.max_seconds > 0 && static_cast<double>(spent_ms()) >= (options_.max_seconds + patience) * 1000;
 }
 
 std::optional<std::uint64_t> Campaign::first_violation(std::size_t target, std::string_view property) const {
@@ -328,18 +335,27 @@ bool Campaign::step() {
   std::atomic<std::size_t> next{0};
   std::atomic<std::size_t> left{open.size() + static_cast<std::size_t>(begun)};
   std::atomic<bool> is_stopped{false};
+  // A run that does not end.
+  const sim::Stop::Question is_late = [this] { return is_out_of_time(kPatience); };
+  const sim::Stop::Scope scope(is_late);
   threads_.run([&](std::size_t thread) {
     Place& place = places_[thread];
     const auto finish = [&](std::unique_ptr<Player> player) {
       units[player->place_in_batch()] = std::move(*player).finished();
       --left;
     };
-    if (place.begun) finish(std::move(place.begun));
-    for (std::size_t i = next++; i < open.size() && !is_stopped; i = next++) {
-      if (options_.interrupted && options_.interrupted()) is_stopped = true;
-      finish(begin(batch, open[i], place));
+    try {
+      if (place.begun) finish(std::move(place.begun));
+      for (std::size_t i = next++; i < open.size() && !is_out_of_time() && !is_stopped; i = next++) {
+        if (options_.interrupted && options_.interrupted()) is_stopped = true;
+        finish(begin(batch, open[i], place));
+      }
+      play_ahead(place, [&] { return left > 0 && !is_stopped; });
+    } catch (const sim::Stopped&) {
+      if (!is_out_of_time()) is_stopped = true;
+      place.begun.reset();
+      place.worlds.clear();
     }
-    play_ahead(place, [&] { return left > 0 && !is_stopped; });
   });
   if (ranks != nullptr) {
     for (const std::string& stopped : ranks->exchange(is_stopped ? "stopped" : "")) {
@@ -375,8 +391,8 @@ std::vector<std::size_t> Campaign::begin_batch(std::vector<Unit>& units) {
 }
 
 /// Units of the next batch, for as long as `goes_on`, which is asked between two runs.
-void Campaign::play_ahead(Place& place, const std::function<bool()>& goes_on) {
-  while (goes_on()) {
+void Campaign::play_ahead(Place& place, const std::function<bool()>& goes_on) try {
+  while (goes_on() && !is_out_of_time()) {
     if (!place.begun) {
       std::size_t unit = next_ahead_++;
       while (unit < kUnitsOfBatch && !may_go_ahead(unit)) unit = next_ahead_++;
@@ -390,6 +406,9 @@ void Campaign::play_ahead(Place& place, const std::function<bool()>& goes_on) {
     const std::unique_ptr<Player> over = std::move(place.begun);
     ahead_[over->place_in_batch()] = std::move(*over).finished();
   }
+} catch (const sim::Stopped&) {
+  place.begun.reset();
+  place.worlds.clear();
 }
 
 /// What has taken for new what is known by now would have gone on otherwise.
@@ -507,7 +526,8 @@ Campaign::Small Campaign::made_small(const Candidate& candidate) const {
   RandomRuns runs(world, catalogue_);
   runs.run(candidate.seed.draw);
   const Scenario found = runs.story();
-  auto result = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property]);
+  auto result = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property],
+                       [this] { return is_out_of_time() || (options_.interrupted && options_.interrupted()); });
   Small small;
   if (auto* trouble = std::get_if<Unconfirmed>(&result)) {
     small.why = std::move(trouble->reason);
@@ -533,7 +553,11 @@ void Campaign::make_small(const std::vector<Candidate>& candidates) {
   std::atomic<std::size_t> left{candidates.size()};
   threads_.run([&](std::size_t thread) {
     for (std::size_t i = next++; i < candidates.size(); i = next++) {
-      if (is_mine(options_.ranks, i)) results[i] = made_small(candidates[i]);
+      try {
+        if (is_mine(options_.ranks, i)) results[i] = made_small(candidates[i]);
+      } catch (const sim::Stopped&) {
+        results[i].why = "the time was over before one was made";
+      }
       --left;
     }
     play_ahead(places_[thread], [&] { return left > 0; });

@@ -47,7 +47,7 @@ FuzzTarget target_of(const models::locks::Entry& entry);
 struct FuzzOptions {
   std::uint64_t seed = 1;
   std::uint64_t max_runs = 0;         ///< 0: no bound; asked between batches
-  double max_seconds = 0;             ///< 0: no bound; likewise. Requires: `stopwatch`  // tidy: not deciding
+  double max_seconds = 0;             ///< 0: no bound; asked between runs. Requires: `stopwatch`  // tidy: not deciding
   std::function<double()> stopwatch;  // tidy: not deciding
   std::size_t jobs = 1;
   /// Only the units with a number of which `shard` is the remainder by `shards`.
@@ -71,8 +71,8 @@ class Campaign {
   Campaign(const Campaign&) = delete;
   Campaign& operator=(const Campaign&) = delete;
 
-  /// Plays one batch. False: the campaign was over before it, or was interrupted in it (in any of the ranks), and then
-  /// nothing of it counts.
+  /// Plays one batch; of one in which the time is over what has been played by then. False: the campaign was over
+  /// before it, or was interrupted in it (in any of the ranks), and then nothing of it counts.
   bool step();
   bool is_over() const;
 
@@ -133,6 +133,7 @@ class Campaign {
   Small made_small(const Candidate& candidate) const;
   void merge(std::vector<Unit>& units);
   void make_small(const std::vector<Candidate>& candidates);
+  bool is_out_of_time(double patience = 0) const;  // tidy: not deciding
   std::uint64_t fingerprint() const;
   std::uint64_t spent_ms() const;
 

@@ -74,6 +74,13 @@ struct CampaignState {
   std::vector<FuzzMystery> mysteries;
 };
 
+/// Whether nothing was found where hardly anything could be: most runs did not end, or none was played.
+inline bool is_hardly_judged(const CampaignState& state) {
+  const FuzzStatistics& statistics = state.statistics;
+  return statistics.endless >= statistics.runs - statistics.endless && state.findings.empty() &&
+         state.mysteries.empty();
+}
+
 /// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what
 /// has the same cause is one finding. The result is for people, and no campaign goes on from it.
 void merge_into(CampaignState& all, const CampaignState& part);

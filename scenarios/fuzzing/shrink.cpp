@@ -301,11 +301,15 @@ std::vector<Item> without_needless(std::vector<Item> items, Test is_enough, Over
 
 class Shrinking {
  public:
-  Shrinking(const models::locks::Catalogue& catalogue, std::string_view property, std::uint64_t max_tries,
-            std::uint64_t max_events)
-      : catalogue_(catalogue), property_(property), max_tries_(max_tries), max_events_(max_events) {}
+  Shrinking(const models::locks::Catalogue& catalogue, std::string_view property, std::function<bool()> is_late,
+            std::uint64_t max_tries, std::uint64_t max_events)
+      : catalogue_(catalogue),
+        property_(property),
+        is_late_(std::move(is_late)),
+        max_tries_(max_tries),
+        max_events_(max_events) {}
 
-  bool is_over() const { return tried_ >= max_tries_ || events_ >= max_events_; }
+  bool is_over() const { return tried_ >= max_tries_ || events_ >= max_events_ || is_late(); }
 
   /// An edit may leave out what others need: what no file could say is no story.
   bool violates_edited(const Scenario& story) { return !refusal_of(story, catalogue_) && violates(story); }
@@ -327,7 +331,7 @@ class Shrinking {
   /// With a schedule again; nothing: without it the story is not violated.
   std::optional<Scenario> smallest_loosely(LooseStory story) {
     std::optional<Scenario> exact;
-    const auto is_over = [&] { return tried_ >= max_tries_ / 2 || events_ >= max_events_ / 2; };
+    const auto is_over = [&] { return tried_ >= max_tries_ / 2 || events_ >= max_events_ / 2 || is_late(); };
     const auto is_violated = [&](const LooseStory& smaller) {
       if (is_over()) return false;
       ++tried_;
@@ -384,6 +388,7 @@ class Shrinking {
 
   /// Whether each fault and each client is needed.
   bool is_minimal(const Scenario& story) {
+    if (is_late()) return false;
     max_tries_ = tried_ + story.faults.size() + story.clients.size();
     max_events_ = UINT64_MAX;
     for (std::size_t i = 0; i < story.faults.size(); ++i) {
@@ -398,8 +403,12 @@ class Shrinking {
   std::uint64_t tried() const { return tried_; }
 
  private:
+  /// Those that show the story itself are run in any case.
+  bool is_late() const { return tried_ >= 3 && is_late_ && is_late_(); }
+
   const models::locks::Catalogue& catalogue_;
   std::string_view property_;
+  std::function<bool()> is_late_;
   std::uint64_t max_tries_;
   std::uint64_t max_events_;
   std::uint64_t tried_ = 0;
@@ -515,8 +524,9 @@ Text lesson_of(const Shrunk& shrunk, std::string_view property) {
 
 std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const std::vector<NamedDelay>& delays,
                                          const Scenario& world, const models::locks::Catalogue& catalogue,
-                                         std::string_view property, std::uint64_t max_tries, std::uint64_t max_events) {
-  Shrinking shrinking(catalogue, property, max_tries, max_events);
+                                         std::string_view property, std::function<bool()> is_late,
+                                         std::uint64_t max_tries, std::uint64_t max_events) {
+  Shrinking shrinking(catalogue, property, std::move(is_late), max_tries, max_events);
   // First without a schedule, which most of what can be left out would make impossible.
   LooseStory loose{.story = found, .delays = delays};
   loose.story.schedule.clear();

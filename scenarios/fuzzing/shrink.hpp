@@ -4,6 +4,7 @@
 // no order that is not needed.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -33,11 +34,12 @@ struct Shrunk {
 
 /// `found`: a story with exact times (`RandomRuns::story`) of a run in `world` that violates the property; `delays`: of
 /// the same run. Of its smaller versions the first that still violates it is taken, and so on (RapidCheck's search for
-/// a local minimum), until so many runs were tried, or events were played. The same arguments give the same result.
+/// a local minimum), until so many runs were tried, or events were played, or `is_late`: asked between two runs, null
+/// if there is time. The same arguments give the same result as long as it is not late.
 /// Unconfirmed: the story itself does not show it.
 std::variant<Shrunk, Unconfirmed> shrink(const Scenario& found, const std::vector<NamedDelay>& delays,
                                          const Scenario& world, const models::locks::Catalogue& catalogue,
-                                         std::string_view property, std::uint64_t max_tries = 2'000,
-                                         std::uint64_t max_events = 1'000'000);
+                                         std::string_view property, std::function<bool()> is_late = nullptr,
+                                         std::uint64_t max_tries = 2'000, std::uint64_t max_events = 1'000'000);
 
 }  // namespace lockstep::scenarios

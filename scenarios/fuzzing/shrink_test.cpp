@@ -136,7 +136,7 @@ TEST_CASE("shrink: a bound ends it early, and then it says that it may not be th
   const Scenario world = parsed(kLarge);
   const std::optional<Found> found = some_violation(world, "mutual-exclusion");
   REQUIRE(found);
-  auto result = shrink(found->story, found->delays, world, catalogue(), "mutual-exclusion", 3);
+  auto result = shrink(found->story, found->delays, world, catalogue(), "mutual-exclusion", nullptr, 3);
   if (const auto* trouble = std::get_if<Unconfirmed>(&result)) FAIL(trouble->reason);
   CHECK_FALSE(std::get<Shrunk>(result).is_minimal);
   CHECK(std::get<Shrunk>(result).tried < 30);

@@ -19,6 +19,7 @@
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 #include "sim/schedules/random.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -401,11 +402,15 @@ std::variant<Matrix, Diagnostic> matrix(const models::locks::Catalogue& catalogu
     result.cells[i].fault = tasks[i].fault;
     if (!is_mine(options.ranks, i)) return;
     if (options.interrupted && options.interrupted()) return;
-    auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
-    if (auto* trouble = std::get_if<Diagnostic>(&cell))
-      troubles[i] = std::move(*trouble);
-    else
-      result.cells[i] = std::move(std::get<MatrixCell>(cell));
+    try {
+      auto cell = Row(*tasks[i].entry, catalogue, options).cell(*tasks[i].fault);
+      if (auto* trouble = std::get_if<Diagnostic>(&cell))
+        troubles[i] = std::move(*trouble);
+      else
+        result.cells[i] = std::move(std::get<MatrixCell>(cell));
+    } catch (const sim::Stopped&) {
+      return;  // interrupted
+    }
     const std::lock_guard lock(told);
     ++done;
     if (options.progress) options.progress(done, share_of(options.ranks, tasks.size()));

@@ -117,9 +117,9 @@ TEST_CASE("own lock: what is wrong with a script is told with its file and line,
   check("print(1)", "there is no print");
   check("coroutine.create(1)", "there is no coroutine: c:spawn(f)");
   check("while true do end", "script ran for more than 1,000,000 instructions");
-  check("local t = {} while true do t[#t + 1] = {} end", "mine.lua: script ");
+  check("local t = {} while true do t[#t + 1] = {} end", "mine.lua:1: script ");
   check("local s = string.rep('x', 1e9)", "bytes of memory");
-  check("local function f() return 1 + f() end f()", "mine.lua: script ran for more than");
+  check("local function f() return 1 + f() end f()", "mine.lua:1: script ran for more than");
   check("error({})", "the main part ended with an error that is no text");
   check("\x1bLua", "bytecode; expected the text of a script");
   check("local lockstep_question = 1", "the name lockstep_question");
@@ -256,7 +256,7 @@ TEST_CASE("own lock: a script that runs away is stopped, and the run says so") {
     const Scenario story = good(folder, acquiring(body));
     const std::string text = said(story);
     INFO(body << "\n" << text);
-    CHECK(text.starts_with("mine.lua: "));
+    CHECK(text.starts_with("mine.lua:2: "));
     CHECK(contains(text, expected));
     CHECK(contains(text, "(in acquire of "));
     const auto explored = explore(story, catalogue(), {});

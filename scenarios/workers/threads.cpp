@@ -1,7 +1,10 @@
 #include "scenarios/workers/threads.hpp"
 
 #include <csignal>
+#include <exception>
+#include <functional>
 #include <system_error>
+#include <utility>
 
 namespace lockstep::scenarios {
 
@@ -33,13 +36,25 @@ void Threads::run(const std::function<void(std::size_t)>& work) {
   {
     const std::scoped_lock lock(mutex_);
     work_ = &work;
+    asks_ = sim::Stop::innermost();
     at_work_ = others_.size();
     ++runs_;
   }
   begins_.notify_all();
-  work(0);
+  do_work(0);
   std::unique_lock lock(mutex_);
   ends_.wait(lock, [&] { return at_work_ == 0; });
+  if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+}
+
+void Threads::do_work(std::size_t number) {
+  const sim::Stop::Inherited asks(asks_);
+  try {
+    (*work_)(number);
+  } catch (...) {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_) failure_ = std::current_exception();
+  }
 }
 
 void Threads::wait_for_work(std::size_t number) {
@@ -48,7 +63,7 @@ void Threads::wait_for_work(std::size_t number) {
     begins_.wait(lock, [&] { return is_over_ || runs_ > done; });
     if (is_over_) return;
     lock.unlock();
-    (*work_)(number);
+    do_work(number);
     lock.lock();
     if (--at_work_ == 0) ends_.notify_one();
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "sim/invariant.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::sim {
 namespace {
@@ -144,6 +145,7 @@ std::optional<Instant> Simulation::next_due() const {
 
 Simulation::End Simulation::run(Instant until, std::uint64_t max_events) {
   for (std::uint64_t events = 0; events < max_events; ++events) {
+    Stop::ask();
     if (!world_.has_only_background() && !world_.has_only_upkeep()) {
       background_since_.reset();
       patience_ended_.reset();

@@ -86,7 +86,7 @@ class Simulation final : public Scheduler {
     pin_impossible,      ///< see `pin_failure`
     schedule_impossible  ///< see `schedule_failure`
   };
-  /// Executes events up to and including true time `until`.
+  /// Executes events up to and including true time `until`. Asks `Stop` between two of them.
   End run(Instant until, std::uint64_t max_events);
   /// Executes one event. False: nothing is left, or a pin cannot be kept.
   bool step();

@@ -4,6 +4,7 @@
 
 #include "checker/explorer/execution/clock_kinds.hpp"
 #include "sim/invariant.hpp"
+#include "sim/stop.hpp"
 
 namespace lockstep::checker::explorer {
 namespace {
@@ -219,6 +220,7 @@ std::optional<std::size_t> FaultChoices::ask_for_pause(sim::ProcessId process, b
     return std::find(pause.who.begin(), pause.who.end(), process) != pause.who.end() && spent(b) < pause.times;
   };
   const std::size_t budgets = possible.budgets().size();
+  sim::Stop::ask(budgets);
   std::size_t allowed = 0;
   for (std::size_t b = first_budget; b < budgets; ++b) allowed += is_allowed(b) ? 1 : 0;
   std::uint64_t answer = questions_.ask(1 + allowed);

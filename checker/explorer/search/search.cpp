@@ -6,12 +6,18 @@
 #include "sim/coroutines/region.hpp"
 #include "sim/invariant.hpp"
 #include "sim/last_words.hpp"
+#include "sim/stop.hpp"
 #include "sim/worlds/world.hpp"
 
 namespace lockstep::checker::explorer {
 namespace {
 
+// Whether it gives up is asked after so many runs, or after so many events where runs are long.
 constexpr std::uint64_t kRunsBetweenQuestions = 64;
+constexpr std::uint64_t kEventsBetweenQuestions = 4096;
+
+// What an event costs, in events of a simulation.
+constexpr std::uint64_t kSteps = 8;
 
 }  // namespace
 
@@ -19,10 +25,14 @@ BranchOutcome Search::explore(Explorable& subject, const Branch& branch, BranchL
                               const Explorer::Visitor& visit) {
   start(subject, branch);
   BranchOutcome outcome;
+  std::uint64_t asked_at = 0;  // events
   for (std::uint64_t runs = 1;; ++runs) {
-    if (runs % kRunsBetweenQuestions == 0 && rules_.options.gives_up && rules_.options.gives_up()) {
-      outcome.given_up = true;
-      break;
+    if (runs % kRunsBetweenQuestions == 0 || counts_.events - asked_at >= kEventsBetweenQuestions) {
+      asked_at = counts_.events;
+      if (rules_.options.gives_up && rules_.options.gives_up()) {
+        outcome.given_up = true;
+        break;
+      }
     }
     if (!advance(outcome, visit)) {
       outcome.stopped = !outcome.too_long;
@@ -117,6 +127,8 @@ void Search::begin_again() {
 
 void Search::execute(std::uint32_t position, bool is_replay) {
   ++counts_.events;
+  // Of many who wait, and of many faults, each is looked at.
+  sim::Stop::ask(kSteps + moment_.pending().size() + rules_.faults.budgets().size());
   execution_.execute(position, is_replay, saved_.region());
   if (observer_ != nullptr && !timing_.is_infeasible()) observer_->executed(explorer_, position, is_replay);
 }

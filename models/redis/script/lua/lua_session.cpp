@@ -7,14 +7,28 @@
 #include <limits>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "sim/coroutines/region.hpp"
+#include "sim/stop.hpp"
+#include "sim/worlds/world.hpp"
 
 namespace lockstep::models::redis {
 namespace {
 
 constexpr std::uint64_t kInstructionsBetweenHooks = 1000;
 constexpr std::size_t kGarbageBetweenCollections = 1 << 20;
+
+constexpr std::uint64_t kInstructionsPerEvent = 32;            // of the same price, roughly
+constexpr std::uint64_t kInstructionsOfWorld = 1'000'000'000;  // some seconds
+
+int line_stood_at(lua_State* lua) {
+  lua_Debug place;
+  for (int depth = 0; lua != nullptr && lua_getstack(lua, depth, &place) == 1; ++depth) {
+    if (lua_getinfo(lua, "l", &place) != 0 && place.currentline > 0) return place.currentline;
+  }
+  return 0;
+}
 
 std::string with_commas(std::uint64_t number) {
   std::string digits = std::to_string(number);
@@ -64,12 +78,24 @@ void* LuaSession::reallocate(void* block, std::size_t old_size, std::size_t new_
 void LuaSession::begin_turn(lua_State* thread, sim::World* world, std::size_t largest) {
   host_world = world;
   explores = world != nullptr && world->is_explored();
-  executed_ = 0;
+  if (const sim::Step step = world != nullptr ? world->step() : sim::no_step; step != step_) {
+    executed_in_world_ += std::exchange(executed_, 0);
+    step_ = step;
+  }
+  // A turn costs as much as that; and the fewer than 1000 instructions that it may have gone by then.
+  constexpr std::uint64_t kTurn = 100;
+  executed_ += kTurn;
   largest_ = largest;
   used_at_begin_ = 0;
   collect_above_ = std::numeric_limits<std::size_t>::max();
   lua_ = thread;
   arm();
+  if (const std::optional<std::string> why = over_budget()) mark_stopped(*why);
+}
+
+void LuaSession::forget_turns() {
+  executed_ = executed_in_world_ = 0;
+  step_ = sim::no_step;
 }
 
 void LuaSession::end_turn() {
@@ -137,9 +163,16 @@ void LuaSession::count_hook() {
 
 void LuaSession::charge(std::uint64_t steps) {
   executed_ += steps;
-  if (executed_ > limits_.instructions) {
-    stop("script ran for more than " + with_commas(limits_.instructions) + " instructions");
-  }
+  sim::Stop::count(steps / kInstructionsPerEvent);
+  if (std::optional<std::string> why = over_budget()) stop(*std::move(why));
+}
+
+std::optional<std::string> LuaSession::over_budget() const {
+  if (executed_ > limits_.instructions)
+    return "script ran for more than " + with_commas(limits_.instructions) + " instructions";
+  if (executed_in_world_ > kInstructionsOfWorld)
+    return "script ran for more than " + with_commas(kInstructionsOfWorld) + " instructions in all";
+  return std::nullopt;
 }
 
 void LuaSession::require_memory(std::uint64_t bytes) {
@@ -153,6 +186,7 @@ void LuaSession::mark_stopped(std::string_view reason) {
     std::optional<sim::Region::Outside> outside;
     if (!is_of_world()) outside.emplace();
     stopped_ = std::string(reason);
+    stopped_line_ = line_stood_at(lua_);
   }
   // A pcall of the script may catch the error, but its next instruction fails again.
   lua_sethook(lua_, &LuaSession::count_hook, LUA_MASKCOUNT, 1);

@@ -14,6 +14,7 @@
 #include "models/redis/script/lua/lua_memory.hpp"
 #include "models/redis/script/lua/script_host.hpp"
 #include "models/redis/wire/command.hpp"
+#include "sim/worlds/ids.hpp"
 
 namespace lockstep::models::redis {
 
@@ -42,8 +43,12 @@ class LuaSession {
   /// From here to `end` the limits hold. `largest` is the longest of the script's own text and arguments.
   void begin(lua_State* lua, ScriptHost& host, bool may_write, std::size_t largest);
   void end();
-  /// Of a world: from here to `end` one of its threads runs. What it has used before counts, too.
+  /// Of a world: from here to `end_turn` one of its threads runs. What it has used before counts, too, and so do the
+  /// instructions of other turns in the same step of the world: however a script waits for what comes at once, or
+  /// protects calls, it has to let go.
   void begin_turn(lua_State* thread, sim::World* world, std::size_t largest);
+  /// The world begins, or one of its processes: nothing has been executed.
+  void forget_turns();
   void end_turn();
   /// Frees what scripts left behind. Between scripts only, so that nothing within a script depends on when it happens.
   void collect_if_worthwhile(lua_State* lua);
@@ -60,6 +65,8 @@ class LuaSession {
   /// Of a world that begins again.
   void forget_stop() { stopped_.reset(); }
   const std::optional<std::string>& stopped() const { return stopped_; }
+  /// The line that it stood at then; 0: in no function with lines.
+  int stopped_line() const { return stopped_line_; }
 
   std::size_t memory_bytes() const { return used_; }
 
@@ -82,6 +89,7 @@ class LuaSession {
   static void count_hook(lua_State* lua, lua_Debug* at);
   void count_hook();
   void arm();
+  std::optional<std::string> over_budget() const;
   std::uint64_t price() const { return 1 + largest_ / 1024; }
   void* reallocate(void* block, std::size_t old_size, std::size_t new_size);
   bool is_of_world() const { return memory_ == nullptr; }
@@ -94,9 +102,12 @@ class LuaSession {
   std::size_t used_after_collection_ = 0;
   std::size_t collect_above_ = 0;
   std::size_t largest_ = 0;
-  std::uint64_t executed_ = 0;
-  int period_ = 0;  ///< instructions between two hooks
+  std::uint64_t executed_ = 0;           ///< by the script; of a world: in this step
+  std::uint64_t executed_in_world_ = 0;  ///< in the steps before
+  sim::Step step_ = sim::no_step;        ///< of a world: of the last turn
+  int period_ = 0;                       ///< instructions between two hooks
   std::optional<std::string> stopped_;
+  int stopped_line_ = 0;
 };
 
 }  // namespace lockstep::models::redis
