@@ -1,6 +1,6 @@
 // The socket of `lockstep play` beside strangers, with short deadlines.
 
-#include "cli/commands/play_server.hpp"
+#include "cli/commands/play/play_server.hpp"
 
 #include <poll.h>
 #include <sys/socket.h>

@@ -15,7 +15,7 @@
 #include <string>
 #include <variant>
 
-#include "cli/commands/play_server.hpp"
+#include "cli/commands/play/play_server.hpp"
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/json/json.hpp"

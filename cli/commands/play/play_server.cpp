@@ -1,4 +1,4 @@
-#include "cli/commands/play_server.hpp"
+#include "cli/commands/play/play_server.hpp"
 
 #include <algorithm>
 #include <array>
