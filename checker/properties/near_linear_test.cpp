@@ -14,6 +14,7 @@
 #include "checker/properties/belief/progress.hpp"
 #include "checker/properties/server/fair.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
+#include "checker/properties/time_spans.hpp"
 #include "checker/testing/pairwise_beliefs.hpp"
 #include "checker/testing/pairwise_servers.hpp"
 #include "sim/schedules/random.hpp"
@@ -141,6 +142,20 @@ void require_same(const Finding& found, const Finding& defined) {
 }
 
 }  // namespace
+
+TEST_CASE(
+    "each of a row that is longer than a length: none of an empty row, all of one whose length is less than none") {
+  const RowOfLengths row({sim::Duration::zero(), sim::Duration::seconds(2), sim::Duration::seconds(1)}, {});
+  const auto longer = [&](std::size_t first, std::size_t end, std::int64_t ns) {
+    std::vector<std::size_t> found;
+    row.each_longer(first, end, sim::Duration::nanoseconds(ns), [&](std::size_t i) { found.push_back(i); });
+    return found;
+  };
+  CHECK(longer(1, 1, -1).empty());
+  CHECK(longer(0, 3, -1) == std::vector<std::size_t>{0, 1, 2});
+  CHECK(longer(0, 3, 0) == std::vector<std::size_t>{1, 2});
+  CHECK(longer(0, 3, 1'000'000'000) == std::vector<std::size_t>{1});
+}
 
 TEST_CASE("near-linear: findings are those of the definitions") {
   const Names names{"A", "B", "C", "D", "E", "F", "S"};

@@ -37,7 +37,7 @@ class RowOfLengths {
   /// Each of `[first, end)` that is longer than this, in their order; takes time in proportion to these.
   template <class Do>
   void each_longer(std::size_t first, std::size_t end, sim::Duration length, const Do& action) const {
-    if (longest(first, end) <= length) return;
+    if (first >= end || longest(first, end) <= length) return;
     if (end - first == 1) {
       action(first);
       return;
