@@ -13,15 +13,12 @@
 #include <string_view>
 #include <system_error>
 
+#include "cli/seconds_now.hpp"
+
 namespace lockstep::cli {
 namespace {
 
 constexpr double kPatience = 1.7;  // more than `scenarios::check` and `Interrupt` have
-
-double guard_seconds() {
-  using Seconds = std::chrono::duration<double>;
-  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
-}
 
 /// Bytes that are in memory now; 0: the system does not say.
 std::uint64_t resident_bytes() {
@@ -61,7 +58,7 @@ Guard::Guard(std::uint64_t max_memory, const Interrupt* interrupt) : max_memory_
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-void Guard::expect_end_in(double seconds) { end_ = guard_seconds() + seconds + kPatience; }
+void Guard::expect_end_in(double seconds) { end_ = seconds_now() + seconds + kPatience; }
 
 void Guard::look(const std::stop_token& end) const {
   double interrupted_at = 0;
@@ -75,7 +72,7 @@ void Guard::look(const std::stop_token& end) const {
                       "or --jobs 1, needs less",
                       max_memory_ >> 20U));
     }
-    const double now = guard_seconds();
+    const double now = seconds_now();
     if (end_ > 0 && now >= end_) end_with_line("--max-seconds was reached two seconds ago; nothing is known");
     if (interrupt_ == nullptr || !interrupt_->is_requested()) continue;
     if (interrupted_at == 0) interrupted_at = now;

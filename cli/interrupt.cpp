@@ -1,7 +1,8 @@
 #include "cli/interrupt.hpp"
 
-#include <chrono>
 #include <ctime>
+
+#include "cli/seconds_now.hpp"
 
 namespace lockstep::cli {
 
@@ -27,8 +28,7 @@ bool Interrupt::is_requested() const {
 
 bool Interrupt::is_late() const {
   if (!is_requested()) return false;
-  using Seconds = std::chrono::duration<double>;
-  const double now = Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
+  const double now = seconds_now();
   constexpr double kSeconds = 1.5;  // a little more than `scenarios::check` has to tell what it knows
   double first = 0;
   return !requested_at_.compare_exchange_strong(first, now) && now - first >= kSeconds;

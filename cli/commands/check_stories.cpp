@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -18,6 +17,7 @@
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
 #include "cli/progress.hpp"
+#include "cli/seconds_now.hpp"
 #include "reports/check/exploration.hpp"
 #include "reports/check/margins_json.hpp"
 #include "reports/run/json.hpp"
@@ -42,11 +42,6 @@ using scenarios::Diagnostic;
 using scenarios::Exploration;
 using scenarios::Scenario;
 using Explored = std::variant<Exploration, Diagnostic>;
-
-double seconds_now() {
-  using Seconds = std::chrono::duration<double>;
-  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: progress only
-}
 
 /// Drops what directories hold besides stories that can be explored, and unless `all` are wanted besides fast ones.
 /// Returns how many.

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -20,6 +19,7 @@
 #include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
+#include "cli/seconds_now.hpp"
 #include "reports/check/fuzzing.hpp"
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
@@ -36,11 +36,6 @@ using scenarios::FuzzOptions;
 using scenarios::FuzzTarget;
 
 constexpr std::string_view kStateFile = "campaign.state";
-
-double now() {
-  using Clock = std::chrono::steady_clock;  // tidy: progress only
-  return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
-}
 
 std::string state_file(const std::string& folder) { return (std::filesystem::path(folder) / kStateFile).string(); }
 
@@ -327,7 +322,7 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
   options.jobs = jobs;
   // Who says how many runs means all of them.
   if (options.max_seconds == 0 && options.max_runs == 0) options.max_seconds = 60;
-  options.stopwatch = now;
+  options.stopwatch = seconds_now;
   bool is_failed = false;  // then the others need to be told
   options.interrupted = [&] { return is_failed || interrupt.is_requested(); };
   options.ranks = output.ranks;
@@ -337,7 +332,7 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
   if (const auto trouble = prepare(campaign, folder, output)) return refuse(output, *trouble);
   // What somebody has edited is told before anything is fuzzed.
   if (resume_ && output.is_first()) is_failed = !folder.write(campaign.state());
-  double written_at = now();
+  double written_at = seconds_now();
   double shown_at = 0;
   std::size_t known = campaign.state().findings.size();
   while (campaign.step()) {
@@ -345,13 +340,13 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
     const CampaignState& state = campaign.state();
     const bool is_new = state.findings.size() != known;
     known = state.findings.size();
-    if (is_new || now() - written_at >= 1) {
+    if (is_new || seconds_now() - written_at >= 1) {
       is_failed = !folder.write(state);
-      written_at = now();
+      written_at = seconds_now();
     }
-    if (output.progress && now() - shown_at >= 0.2) {
+    if (output.progress && seconds_now() - shown_at >= 0.2) {
       output.err << "\r\x1b[K" << reports::fuzz_progress(state, output.width) << std::flush;
-      shown_at = now();
+      shown_at = seconds_now();
     }
   }
   if (output.progress) output.err << "\r\x1b[K" << std::flush;

@@ -4,7 +4,6 @@
 #include <sys/random.h>
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +17,7 @@
 #include "cli/commands/play/play_server.hpp"
 #include "cli/formats/format.hpp"
 #include "cli/interrupt.hpp"
+#include "cli/seconds_now.hpp"
 #include "reports/json/json.hpp"
 #include "reports/play/bench.hpp"
 #include "scenarios/format/new_story.hpp"
@@ -30,11 +30,6 @@ namespace fs = std::filesystem;
 namespace bench = reports::play;
 
 constexpr const char* kHost = "127.0.0.1";
-
-double play_seconds() {
-  using Seconds = std::chrono::duration<double>;
-  return Seconds(std::chrono::steady_clock::now().time_since_epoch()).count();  // tidy: real clients
-}
 
 /// 128 bits from the system; nothing if it has none.
 std::optional<std::string> fresh_token() {
@@ -144,7 +139,7 @@ Exit Play::perform(const models::locks::Catalogue& catalogue, Output& output) {
   }
   setup.door.port = *port;
   const bench::Door door = setup.door;
-  bench::Bench stories(std::move(setup), catalogue, play_seconds);
+  bench::Bench stories(std::move(setup), catalogue, seconds_now);
   announce(*port, *token, output);
   server.serve([&](const bench::Request& head) { return bench::refusal(head, door); },
                [&](const bench::Request& request) { return stories.answer(request); },

@@ -15,9 +15,6 @@ namespace {
 constexpr std::uint64_t kStore = 0;
 std::uint64_t part_of(SessionId session) { return static_cast<std::uint64_t>(session); }
 
-/// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
-constexpr SessionId kConnections = 0x1000;
-
 struct NameOf {
   std::string_view operator()(const Write& write) const { return name_of(write); }
   std::string_view operator()(const Delete& asked) const { return name_of(asked); }
@@ -129,7 +126,7 @@ Told Server::create(Session session, sim::ConnectionId connection) {
   const bool is_valid =
       session.ttl == sim::Duration::zero() || (session.ttl >= settings_.session_ttl_min && session.ttl <= kLongestTtl);
   if (!is_valid) return {.answer = {.error = Error::invalid_ttl}};
-  const SessionId id = connection.index + 1 + kConnections * created_[connection.index]++;
+  const SessionId id = created_.next(connection);
   world().access(part_of(id), true);
   session.id = id;
   const sim::Duration ttl = session.ttl;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/consul/engine/engine.hpp"
+#include "models/numbers_by_connection.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/message.hpp"
 #include "sim/worlds/process.hpp"
@@ -137,7 +138,7 @@ class Server final : public sim::Process {
   std::map<SessionId, Ttl> ttls_;
   std::map<std::string, sim::Instant> lock_delays_;  ///< when they are over, by the monotonic clock
   std::map<Engine::QueryId, Waiting> queries_;
-  std::map<std::uint32_t, SessionId> created_;          ///< sessions so far, by connection
+  NumbersByConnection created_;                         ///< sessions
   std::map<std::uint32_t, Engine::QueryId> asked_for_;  ///< queries so far, by connection
 };
 

@@ -14,9 +14,6 @@ namespace {
 constexpr std::uint64_t kStore = 0;
 std::uint64_t part_of(LeaseId lease) { return static_cast<std::uint64_t>(lease); }
 
-/// Each connection has numbers of its own, so that it does not matter who asks first. 1, 2, … for the first ones.
-constexpr LeaseId kConnections = 0x1000;
-
 const std::string* key_read_by(const Operation& operation) {
   const auto* range = std::get_if<Range>(&operation);
   return range == nullptr ? nullptr : &range->span.key;
@@ -120,7 +117,7 @@ void Server::watch(const Request& request, sim::ConnectionId connection) {
 }
 
 Told Server::grant(sim::Duration ttl, sim::ConnectionId connection) {
-  const LeaseId id = connection.index + 1 + kConnections * grants_[connection.index]++;
+  const LeaseId id = grants_.next(connection);
   world().access(part_of(id), true);
   engine_.grant(id);
   put_off(leases_.try_emplace(id, *this, id, std::max(ttl, times_.least)).first->second);

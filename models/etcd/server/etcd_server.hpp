@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "models/etcd/engine/engine.hpp"
+#include "models/numbers_by_connection.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/message.hpp"
 #include "sim/worlds/process.hpp"
@@ -122,7 +123,7 @@ class Server final : public sim::Process {
   Engine engine_;
   std::map<LeaseId, Lease> leases_;
   std::map<Engine::WatchId, Waiting> watches_;
-  std::map<std::uint32_t, LeaseId> grants_;             ///< so far, by connection
+  NumbersByConnection grants_;
   std::map<std::uint32_t, Engine::WatchId> asked_for_;  ///< watches so far, by connection
 };
 

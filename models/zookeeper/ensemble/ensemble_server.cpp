@@ -107,7 +107,7 @@ void EnsembleServer::open_or_find(const Connect& asked, const Request& request, 
   }
   sim::Duration timeout = std::max(asked.timeout, settings_.times.least);
   if (settings_.times.most > sim::Duration::zero()) timeout = std::min(timeout, settings_.times.most);
-  const SessionId id = session_id(connection, opened_[connection.index]++);
+  const SessionId id = opened_.next(connection);
   connects_.emplace(serial, std::move(waiting));
   submit({.kind = Transaction::Kind::open_session,
           .session = id,

@@ -16,6 +16,7 @@
 
 #include "models/consensus/ledger.hpp"
 #include "models/consensus/member.hpp"
+#include "models/numbers_by_connection.hpp"
 #include "models/zookeeper/engine/engine.hpp"
 #include "models/zookeeper/ensemble/transaction.hpp"
 #include "models/zookeeper/server/zookeeper_server.hpp"
@@ -180,7 +181,7 @@ class EnsembleServer final : public sim::Process, private consensus::MemberOwner
   std::vector<std::uint64_t> heard_;  ///< in which half tick a follower answered last
 
   // What a crash leaves as it is, so that no number comes twice.
-  std::map<std::uint32_t, std::int64_t> opened_;  ///< sessions so far, by connection
+  NumbersByConnection opened_;  ///< sessions
   std::uint64_t serials_ = 0;
   std::uint32_t numbers_ = 0;
   bool has_started_ = false;

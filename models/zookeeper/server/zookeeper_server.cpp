@@ -28,11 +28,6 @@ bool may_change(const Operation& operation, const Engine& engine) {
 
 }  // namespace
 
-SessionId session_id(sim::ConnectionId connection, std::int64_t opened_before) {
-  constexpr SessionId kConnections = 0x1000;
-  return connection.index + 1 + kConnections * opened_before;
-}
-
 std::string_view object_of(std::string_view path) {
   constexpr std::string_view kLocks = "/locks/";
   if (path.starts_with(kLocks)) return path.substr(kLocks.size());
@@ -133,7 +128,7 @@ void Server::receive(sim::Message& message, sim::ConnectionId connection) {
 
 void Server::connect(const Connect& asked, const Request& request, sim::ConnectionId connection) {
   if (asked.session == 0) {
-    const SessionId id = session_id(connection, opened_[connection.index]++);
+    const SessionId id = opened_.next(connection);
     world().access(part_of(id), true);
     sim::Duration timeout = std::max(asked.timeout, times_.least);
     if (times_.most > sim::Duration::zero()) timeout = std::min(timeout, times_.most);

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "models/numbers_by_connection.hpp"
 #include "models/zookeeper/engine/engine.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/message.hpp"
@@ -39,10 +40,6 @@ struct ConnectionNumber {
   std::uint32_t number = 0;
   bool operator==(const ConnectionNumber&) const = default;
 };
-
-/// Of the session that the connection opens after so many others. Each connection has numbers of its own, so that it
-/// does not matter who asks first. 1, 2, … for the first ones.
-SessionId session_id(sim::ConnectionId connection, std::int64_t opened_before);
 
 class Request final : public sim::Message {
  public:
@@ -168,7 +165,7 @@ class Server final : public sim::Process {
   Engine engine_;
   std::map<SessionId, Session> sessions_;
   std::map<std::uint32_t, Watcher> watchers_;
-  std::map<std::uint32_t, std::int64_t> opened_;  ///< sessions so far, by connection
+  NumbersByConnection opened_;  ///< sessions
 };
 
 }  // namespace lockstep::models::zookeeper
