@@ -20,8 +20,10 @@ namespace lockstep::checker {
 /// tried.
 struct Answer {
   std::uint32_t options = 1;
-  std::uint32_t index = 0;
-  bool operator==(const Answer&) const = default;
+  std::uint32_t index : 31 = 0;
+  std::uint32_t is_choice : 1 = 0;  ///< to a `sim::Choice::model`; known when the event has been executed
+
+  bool operator==(const Answer& other) const { return options == other.options && index == other.index; }
 };
 
 /// An event that need not be tried here with these answers: it has been, or is being, and nothing since depends on what

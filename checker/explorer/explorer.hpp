@@ -124,6 +124,8 @@ class Explorer final : public sim::Decisions {
   /// The branch that consists of this trace alone: its first trace, whenever it is explored.
   Branch here() const;
   const ExploredEvent& event_at(std::uint32_t position) const;
+  /// What was chosen (`sim::Choice::model`) while this event was handled, in this order.
+  std::vector<sim::PlannedChoice> choices_at(std::uint32_t position) const;
   sim::Instant time_at(std::uint32_t position) const;
   sim::ProcessId process_at(std::uint32_t position) const;
   std::uint32_t trace_length() const;

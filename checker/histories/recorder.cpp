@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <numeric>
 
 #include "checker/histories/canonical.hpp"
 #include "checker/histories/edn.hpp"
@@ -26,6 +27,9 @@ using Result = ModelFunction::Result;
 /// always means that one.
 constexpr std::array kAliases{
     Alias{"lock", "acquire"},
+    Alias{"tryLock", "acquire"},
+    Alias{"trylock", "acquire"},
+    Alias{"try-lock", "acquire"},
     Alias{"unlock", "release"},
     Alias{"read-lock", "acquire-read"},
     Alias{"lock-read", "acquire-read"},
@@ -153,12 +157,14 @@ std::optional<Complaint> Recorder::take(const Event& event) {
     }
     last_index_ = event.index;
   }
+  if (std::optional<Complaint> trouble = judge_time(event)) return trouble;
   if (event.is_nemesis()) {
     Note note{.event = position, .line = event.line, .text = std::string(event.function)};
     for (const Value* more : {&event.value, &event.error}) {
       if (!more->is_nothing()) note.text.append(" ").append(to_string(*more));
     }
     recorded_.notes.push_back(std::move(note));
+    if (options_.order == EventOrder::times) note_times_.push_back(*event.time);
     return std::nullopt;
   }
   const std::optional<std::uint16_t> function = find(event.function);
@@ -168,7 +174,66 @@ std::optional<Complaint> Recorder::take(const Event& event) {
   const std::uint32_t process = process_of(event.process);
   count_pair(event);
   has_times_ = has_times_ || event.time.has_value();
+  if (options_.order == EventOrder::times) {
+    last_times_.resize(open_.size(), std::numeric_limits<std::int64_t>::min());
+    if (*event.time < last_times_[process]) {
+      return complaint(event.begin, fmt::format("time {} of process {} after its time {}: which event of a process is "
+                                                "the earlier one has to be clear from the file",
+                                                *event.time, process_of_event(event), last_times_[process]));
+    }
+    last_times_[process] = *event.time;
+  }
   return event.phase == sim::Phase::invoke ? invoke(event, process, *function) : end(event, process, *function);
+}
+
+std::optional<Complaint> Recorder::judge_time(const Event& event) {
+  if (options_.order == EventOrder::times && !event.time)
+    return complaint(event.begin, "an event without a time, and times are to count; leave out --order times");
+  if (options_.order != EventOrder::lines || !event.time) return std::nullopt;
+  if (last_time_ && *event.time < *last_time_) {
+    return complaint(event.begin, fmt::format("time {} after time {}: either the events are not in their order, then "
+                                              "--order times sorts them; or the clocks are wrong, then --order lines "
+                                              "takes the file's order",
+                                              *event.time, *last_time_));
+  }
+  last_time_ = event.time;
+  return std::nullopt;
+}
+
+/// Positions become moments. What touches is concurrent (HistoryOperation), as it should be: of two events of one time
+/// nobody knows which came first.
+void Recorder::order_by_times() {
+  std::vector<std::int64_t> moments = note_times_;
+  for (const auto& [invoked, ended] : recorded_.times) {
+    moments.push_back(invoked);
+    moments.push_back(ended);
+  }
+  std::sort(moments.begin(), moments.end());
+  moments.erase(std::unique(moments.begin(), moments.end()), moments.end());
+  const auto moment_of = [&](std::int64_t time) {
+    return std::lower_bound(moments.begin(), moments.end(), time) - moments.begin();
+  };
+  std::vector<HistoryOperation>& operations = recorded_.operations.operations;
+  std::vector<std::size_t> order(operations.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return std::pair(recorded_.times[a].first, a) < std::pair(recorded_.times[b].first, b);
+  });
+  RecordedHistory sorted;
+  for (const std::size_t i : order) {
+    HistoryOperation& operation = sorted.operations.operations.emplace_back(operations[i]);
+    operation.invoked = moment_of(recorded_.times[i].first);
+    operation.returned = moment_of(recorded_.times[i].second);
+    sorted.lines.push_back(recorded_.lines[i]);
+    sorted.times.push_back(recorded_.times[i]);
+  }
+  operations = std::move(sorted.operations.operations);
+  recorded_.lines = std::move(sorted.lines);
+  recorded_.times = std::move(sorted.times);
+  for (std::size_t i = 0; i < note_times_.size(); ++i)
+    recorded_.notes[i].event = static_cast<std::uint32_t>(moment_of(note_times_[i]));
+  std::sort(recorded_.notes.begin(), recorded_.notes.end(),
+            [](const Note& a, const Note& b) { return std::pair(a.event, a.line) < std::pair(b.event, b.line); });
 }
 
 std::optional<Complaint> Recorder::unknown_function(const Event& event) const {
@@ -298,6 +363,7 @@ RecordedHistory Recorder::finish() {
   recorded_.operations.texts = texts_.take();
   recorded_.operations.key_names = keys_.take();
   if (has_times_) recorded_.times.resize(recorded_.lines.size());
+  if (options_.order == EventOrder::times) order_by_times();
   for (const Object& object : objects_) {
     if (!object.is_known)
       recorded_.other_objects.push_back(fmt::format("{}: {}", object.name, fmt::join(object.unknown, ", ")));
@@ -355,9 +421,12 @@ std::optional<Complaint> Recorder::end(const Event& event, std::uint32_t process
     return complaint(event.value_at, fmt::format("process {} ends {} of another key than that of line {}",
                                                  process_of_event(event), event.function, lines.invoked));
   }
-  operation.phase = event.phase;
+  // tryLock has answered, and the answer is that it did not get the lock; likewise unlock.
+  const bool is_refused =
+      is_lock_ && event.phase == sim::Phase::ok && value.is(Value::Kind::boolean) && value.number == 0;
+  operation.phase = is_refused ? sim::Phase::fail : event.phase;
   operation.returned = recorded_.events - 1;
-  if (event.phase == sim::Phase::ok) {
+  if (operation.phase == sim::Phase::ok) {
     if (std::optional<Complaint> trouble = result(event, value, operation)) return trouble;
   }
   open_[process] = kNone;

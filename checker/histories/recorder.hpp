@@ -3,8 +3,9 @@
 // From the events of a file to the operations of a model: pairs each invocation with its end, finds the model's
 // function behind the file's name for it, and turns values into numbers.
 //
-// What counts is the order of the events in the file. Their times are kept for people: a log is written in an order
-// that its writer vouches for, and clocks of several threads are not.
+// What counts is the order of the events in the file. Times have to agree with it: where one goes back, either the file
+// is not in the order of its events (the logs of several clients, one after the other) or the clocks are not to be
+// trusted, and only whoever wrote it knows which.
 
 #include <cstdint>
 #include <deque>
@@ -24,7 +25,7 @@ namespace lockstep::checker::history_formats {
 
 /// Something that the file says besides operations: what the nemesis did.
 struct Note {
-  std::uint32_t event = 0;  ///< ordinal in the file
+  std::uint32_t event = 0;  ///< ordinal in the file, or by time
   std::uint32_t line = 0;
   std::string text;  ///< "start-partition [:n1 :n2]"
 };
@@ -36,7 +37,7 @@ struct Lines {
 };
 
 struct RecordedHistory {
-  /// By invocation. `invoked` and `returned` are positions of events in the file, from 0.
+  /// By invocation. `invoked` and `returned` are positions of events in the file, from 0; or of moments, if times count.
   OperationHistory operations;
   std::vector<Lines> lines;                                  ///< of the operation at the same position
   std::vector<std::pair<std::int64_t, std::int64_t>> times;  ///< ns, of both ends; empty if the file has none
@@ -49,7 +50,14 @@ struct RecordedHistory {
   std::optional<std::int64_t> initial;  ///< RecorderOptions::initial as a value of this history
 };
 
+enum class EventOrder : std::uint8_t {
+  lines,  ///< that of the file, which times, if there are any, must not contradict
+  only_lines,
+  times  ///< every event needs one; those of one process must not go back. At one moment invocations come first.
+};
+
 struct RecorderOptions {
+  EventOrder order = EventOrder::lines;
   /// Values are [key value], and each key is an object of its own. Models that have keys read them in any case.
   bool independent = false;
   /// What nobody wrote: a value as EDN has it, or a bare word; empty: nil.
@@ -99,6 +107,8 @@ class Recorder {
     std::vector<std::string> texts_;
   };
 
+  std::optional<Complaint> judge_time(const Event& event);
+  void order_by_times();
   std::optional<Complaint> invoke(const Event& event, std::uint32_t process, std::uint16_t function);
   std::optional<Complaint> end(const Event& event, std::uint32_t process, std::uint16_t function);
   std::optional<Complaint> unknown_function(const Event& event) const;
@@ -148,6 +158,9 @@ class Recorder {
   bool has_times_ = false;
   std::vector<std::uint32_t> open_;  ///< by process: its operation, or none
   std::optional<std::int64_t> last_index_;
+  std::optional<std::int64_t> last_time_;
+  std::vector<std::int64_t> last_times_;  ///< by process, if times count
+  std::vector<std::int64_t> note_times_;  ///< likewise
   std::vector<Object> objects_;
   std::string buffer_;
 };

@@ -69,10 +69,79 @@ TEST_CASE("recorder: invocations and ends are paired by process, in the order of
         "0 write 3 [0,3] ok; 1 read -> nil [1,2] ok");
 }
 
-TEST_CASE("recorder: times do not matter, not even when they contradict the order") {
-  CHECK(verdict("{:process 0 :type :invoke :f :write :value 1 :time 50}\n{:process 0 :type :ok :f :write :time 40}\n"
-                "{:process 1 :type :invoke :f :read :time 10}\n{:process 1 :type :ok :f :read :value nil :time 20}",
-                "register") == Verdict::violated);
+namespace {
+
+/// The logs of two clients, one after the other: B held the lock in the midst of A's hold.
+constexpr std::string_view kConcatenated = R"({"process":"A","type":"invoke","f":"lock","time":1000}
+{"process":"A","type":"ok","f":"lock","time":1100}
+{"process":"A","type":"invoke","f":"unlock","time":9000}
+{"process":"A","type":"ok","f":"unlock","time":9100}
+{"process":"B","type":"invoke","f":"lock","time":2000}
+{"process":"B","type":"ok","f":"lock","time":2100}
+{"process":"B","type":"invoke","f":"unlock","time":3000}
+{"process":"B","type":"ok","f":"unlock","time":3100}
+)";
+
+}  // namespace
+
+TEST_CASE("recorder: times that contradict the order of the file are refused, or one of both counts") {
+  CHECK(record(kConcatenated, "owner-mutex").trouble.starts_with("5:1: time 2000 after time 9100: either"));
+  CHECK(verdict(kConcatenated, "owner-mutex", {.order = EventOrder::only_lines}) == Verdict::holds);
+  CHECK(verdict(kConcatenated, "owner-mutex", {.order = EventOrder::times}) == Verdict::violated);
+  CHECK(shown(kConcatenated, "owner-mutex", {.order = EventOrder::times}) ==
+        "A acquire [0,1] ok; B acquire [2,3] ok; B release [4,5] ok; A release [6,7] ok");
+}
+
+TEST_CASE("recorder: by times, what happens at one moment is concurrent, whatever the file's order") {
+  const std::string_view touching = R"({"process":0,"type":"invoke","f":"lock","time":5}
+{"process":0,"type":"ok","f":"lock","time":7}
+{"process":1,"type":"invoke","f":"lock","time":1}
+{"process":1,"type":"ok","f":"lock","time":2}
+{"process":1,"type":"invoke","f":"unlock","time":7}
+{"process":1,"type":"ok","f":"unlock","time":8}
+)";
+  CHECK(verdict(touching, "owner-mutex", {.order = EventOrder::times}) == Verdict::holds);
+  std::string apart(touching);
+  apart.replace(apart.rfind("\"time\":7"), 8, "\"time\":8");
+  CHECK(verdict(apart, "owner-mutex", {.order = EventOrder::times}) == Verdict::violated);
+}
+
+TEST_CASE("recorder: by times, each event needs one, and those of one process must not go back") {
+  CHECK(record("{:process 0 :type :invoke :f :lock :time 1}\n{:process 0 :type :ok :f :lock}", "mutex",
+               {.order = EventOrder::times})
+            .trouble == "2:1: an event without a time, and times are to count; leave out --order times");
+  CHECK(record("{:process 0 :type :invoke :f :lock :time 9}\n{:process 0 :type :ok :f :lock :time 8}", "mutex",
+               {.order = EventOrder::times})
+            .trouble.starts_with("2:1: time 8 of process 0 after its time 9"));
+}
+
+TEST_CASE("recorder: by times, notes of the nemesis stand among the operations") {
+  const Recorded recorded = record(
+      "{:process 0 :type :invoke :f :lock :time 1}\n{:process 0 :type :ok :f :lock :time 9}\n"
+      "{:process :nemesis :type :info :f :kill :time 5}\n{:process :nemesis :type :info :f :start :time 3}",
+      "mutex", {.order = EventOrder::times});
+  REQUIRE(recorded.history.notes.size() == 2);
+  CHECK(recorded.history.notes[0].text == "start");
+  CHECK(recorded.history.notes[0].event == 1);
+  CHECK(recorded.history.notes[1].event == 2);
+  CHECK(recorded.history.operations.operations.at(0).returned == 3);
+}
+
+TEST_CASE("recorder: a lock that answers false was not got, and an unlock that does freed nothing") {
+  const std::string_view tries = R"({"process":0,"type":"invoke","f":"tryLock"}
+{"process":0,"type":"ok","f":"tryLock","value":true}
+{"process":1,"type":"invoke","f":"tryLock"}
+{"process":1,"type":"ok","f":"tryLock","value":false}
+{"process":1,"type":"invoke","f":"unlock"}
+{"process":1,"type":"ok","f":"unlock","value":false}
+)";
+  for (const std::string_view model : {"mutex", "owner-mutex", "reentrant-mutex", "semaphore"}) {
+    INFO(model);
+    CHECK(verdict(tries, model) == Verdict::holds);
+    std::string both(tries);
+    both.replace(both.find("false"), 5, "true ");
+    CHECK(verdict(both, model) == Verdict::violated);
+  }
 }
 
 TEST_CASE("recorder: what was read is known only if the file says it") {
@@ -123,10 +192,18 @@ TEST_CASE("recorder: every model's own arguments and results") {
   CHECK(shown("0 :invoke :acquire 2\n0 :ok :acquire 2\n1 :invoke :release nil", "semaphore") ==
         "0 acquire 2 [0,1] ok; 1 release 1 [2,open] invoke");
   CHECK(shown("0 :invoke :add 3\n0 :ok :add true\n1 :invoke :read nil\n1 :ok :read #{3}", "set") ==
-        "0 add 3 -> 1 [0,1] ok; 1 read -> {3} [2,3] ok");
+        "0 add 3 -> true [0,1] ok; 1 read -> {3} [2,3] ok");
   CHECK(shown("0 :invoke :txn [[:r :x nil] [:w :y 2]]\n0 :ok :txn [[:r :x 1] [:w :y 2]]", "multi-register") ==
         "0 txn read :x -> 1 write :y 2 [0,1] ok @:x");
   CHECK(shown("0 :invoke :read [:x nil]\n0 :ok :read [:x 5]", "multi-register") == "0 txn read :x -> 5 [0,1] ok @:x");
+}
+
+TEST_CASE("recorder: a set's answer is printed as one, also where numbers stand for the texts of the history") {
+  CHECK(shown(R"({:process 0, :type :invoke, :f :add, :value "apple"}
+{:process 0, :type :ok, :f :add, :value false}
+{:process 0, :type :invoke, :f :contains, :value "pear"}
+{:process 0, :type :ok, :f :contains, :value true})",
+              "set") == "0 add \"apple\" -> false [0,1] ok; 0 contains \"pear\" -> true [2,3] ok");
 }
 
 TEST_CASE("recorder: keys from tuples, or beside the value") {

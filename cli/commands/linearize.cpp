@@ -64,6 +64,8 @@ std::string message_of(const std::string& file, const histories::Trouble& troubl
       .to_string();
 }
 
+const std::vector<std::string_view> kOrders{"lines", "times"};
+
 /// Which model a history says that it is of, as Lockstep's own do.
 struct OwnModel {
   std::string name;  ///< empty: it says none
@@ -235,6 +237,13 @@ effect at any later time, or never; one that failed did not.
                         "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
                         "value was another; otherwise what failed is left out"},
                        how_.check_failed),
+                  one_of({"--order", "lines|times",
+                          "what counts where the file's order and its times contradict; otherwise that is refused"},
+                         kOrders,
+                         [this](std::size_t i) {
+                           how_.recorder.order =
+                               i == 0 ? histories::EventOrder::only_lines : histories::EventOrder::times;
+                         }),
                   flag({"--nil-reads-unknown", "",
                         "a read that returned nil is one whose value is not known, as Knossos has it"},
                        how_.recorder.nil_reads_unknown),

@@ -140,7 +140,8 @@ void Deployment::plan_schedule() {
                       .process = process_named(entry.process),
                       .step = message_named(entry.step),
                       .server = entry.server.empty() ? sim::ProcessId{} : process_named(entry.server),
-                      .occurrence = entry.occurrence});
+                      .occurrence = entry.occurrence,
+                      .choices = entry.choices});
   }
   if (!events.empty()) simulation_.schedule(std::move(events));
 }

@@ -35,6 +35,7 @@ void RunRecorder::begin(bool writes) {
   reached_.clear();
   struck_.clear();
   present_.reset();
+  listed_.reset();
   with_next_.clear();
   faults_.clear();
   schedule_.clear();
@@ -70,7 +71,10 @@ void RunRecorder::happens(std::uint32_t slot, Instant moment) {
   const bool is_of_earlier_life =
       event.kind == sim::EventKind::timer && event.incarnation != world_.state(event.process).incarnation;
   const std::optional<sim::EventName>& name = named_[slot].name;
-  if (name && !is_of_earlier_life) schedule_.push_back(entry_of(*name, moment.offset()));
+  listed_.reset();
+  if (!name || is_of_earlier_life) return;
+  listed_ = schedule_.size();
+  schedule_.push_back(entry_of(*name, moment.offset()));
 }
 
 void RunRecorder::is_off(ProcessId process, Duration by) {
@@ -87,6 +91,7 @@ void RunRecorder::struck(const sim::PlannedFault& fault, Duration length, Instan
   spec.keep = fault.keep;
   spec.restart_after = fault.restart_after;
   if (sim::DurationRange* own = length_of(spec)) *own = sim::DurationRange::exactly(length);
+  listed_ = schedule_.size();
   add_own_event(sim::EventName::of(fault.kind), fault.process, moment.offset());
 }
 
@@ -263,6 +268,12 @@ void RunRecorder::cancelled(std::uint32_t slot) {
 }
 
 void RunRecorder::crashed(ProcessId process) { deployment_.simulation().crashed(process); }
+
+std::uint64_t RunRecorder::choose(sim::Decisions& decisions, std::uint64_t options, sim::EventId event) {
+  const std::uint64_t index = deployment_.simulation().choose(decisions, options, event);
+  if (writes_ && listed_) schedule_[*listed_].choices.push_back({.index = index, .options = options});
+  return index;
+}
 
 void RunRecorder::postponed(std::uint32_t slot, Duration by) { deployment_.simulation().postponed(slot, by); }
 

@@ -88,6 +88,7 @@ class RunRecorder final : public sim::Scheduler {
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, sim::Duration by) override;
   void crashed(sim::ProcessId process) override;
+  std::uint64_t choose(sim::Decisions& decisions, std::uint64_t options, sim::EventId event) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override;
 
@@ -127,6 +128,7 @@ class RunRecorder final : public sim::Scheduler {
   std::map<std::pair<sim::ProcessId, std::string>, std::int64_t> reached_;
   std::map<std::pair<sim::ProcessId, sim::EventName::What>, std::int64_t> struck_;
   std::optional<Present> present_;
+  std::optional<std::size_t> listed_;   ///< its place in `schedule_`, or that of the fault that strikes
   std::vector<std::size_t> with_next_;  ///< pauses that begin with the event that happens next
   std::vector<FaultSpec> faults_;
   std::vector<ScheduleEntry> schedule_;

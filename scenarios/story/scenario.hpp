@@ -19,6 +19,7 @@
 #include "models/redis/wire/command.hpp"
 #include "models/servers/server_spec.hpp"
 #include "models/workloads/guard.hpp"
+#include "sim/schedules/decisions.hpp"
 #include "sim/schedules/event_name.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/faults.hpp"
@@ -234,6 +235,7 @@ struct ScheduleEntry {
   std::string step;             ///< the request: a command in capitals, "read" or "write"; else empty
   std::int64_t occurrence = 1;  ///< "#2": the second that `process` set out to do; with a server: among those to it
   std::string server;           ///< "@redis2"; empty: any
+  std::vector<sim::PlannedChoice> choices;  ///< "choosing 2 of 3": what is left open while it is handled
   Position at;
   bool operator==(const ScheduleEntry&) const = default;
 };

@@ -6,6 +6,7 @@ ExploredTrace trace_of(checker::Explorer& explorer) {
   ExploredTrace trace;
   trace.events = explorer.trace();
   trace.events.resize(explorer.story_length());
+  for (std::uint32_t i = 0; i < trace.events.size(); ++i) trace.choices.push_back(explorer.choices_at(i));
   for (const checker::ExploredFault& fault : explorer.faults()) {
     const bool is_of_coda = fault.event != checker::ExploredEvent::no_cause && fault.event >= trace.events.size();
     if (!is_of_coda) trace.faults.push_back(fault);

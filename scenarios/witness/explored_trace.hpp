@@ -16,7 +16,8 @@ namespace lockstep::scenarios {
 
 /// What there is to know of one explored trace, when its explorer has gone on.
 struct ExploredTrace {
-  std::vector<checker::ExploredEvent> events;  ///< of the story, without the coda
+  std::vector<checker::ExploredEvent> events;            ///< of the story, without the coda
+  std::vector<std::vector<sim::PlannedChoice>> choices;  ///< by event
   std::vector<checker::ExploredFault> faults;
   std::vector<checker::ExploredParameter> parameters;
   std::vector<checker::ParametricBound> parametric;

@@ -219,7 +219,9 @@ class Builder {
       place_until(at, event.process);
       is_done[position] = true;
       if (const std::optional<sim::EventName>& name = replayed.events[position].name) {
-        if (!strikes_nobody(position)) schedule.push_back(entry_of(*name, at));
+        if (strikes_nobody(position)) continue;
+        schedule.push_back(entry_of(*name, at));
+        schedule.back().choices = replayed.events[position].choices;
       }
     }
     place_until(Duration::forever(), {});

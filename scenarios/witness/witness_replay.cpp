@@ -94,6 +94,15 @@ class Replayer final : public sim::Scheduler {
     if (event.kind == sim::EventKind::timer && !event.delay.is_exact() && name) result_.called_off.push_back(*name);
   }
   void postponed(std::uint32_t, Duration) override {}
+  /// At concrete times it may ask for less than the exploration did, never for more.
+  std::uint64_t choose(sim::Decisions& decisions, std::uint64_t options, sim::EventId event) override {
+    if (position_ == kNone) return Scheduler::choose(decisions, options, event);
+    const std::vector<sim::PlannedChoice>& choices = trace_.choices[position_];
+    std::vector<sim::PlannedChoice>& made = result_.events[position_].choices;
+    if (made.size() == choices.size()) return Scheduler::choose(decisions, options, event);
+    made.push_back(choices[made.size()]);
+    return made.back().among(options);
+  }
   bool is_at_or_after(Instant a, Instant b) override { return a.offset() >= b.offset(); }
   Instant later_of(Instant a, Instant b) override { return a.offset() >= b.offset() ? a : b; }
 

@@ -24,6 +24,7 @@ struct ReplayedEvent {
   /// none, and what it does, if anything, sends nothing.
   std::string step;
   std::int64_t occurrence = 0;
+  std::vector<sim::PlannedChoice> choices;  ///< those of the trace that were asked for at these times
 };
 
 struct LostMessage {

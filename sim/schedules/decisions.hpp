@@ -18,8 +18,18 @@ enum class Choice : std::uint8_t {
   delay,       ///< how long within a range: option 0 is the shortest
   order,       ///< which of several events that are due at the same moment comes first: option 0 was emitted first
   fault,       ///< whether an allowed fault strikes here: option 0 is no
-  comparison,  ///< which way a comparison of symbolic instants goes
+  comparison,  ///< of an exploration alone: which way a comparison of symbolic instants goes, in which part of a range
+               ///< a length is
   model        ///< a server's own freedom, e.g. which member of a set SPOP takes
+};
+
+/// An answer to `Choice::model` that a story plans: "2 of 3" is option 1 of three. Where the question has more options
+/// (an exploration asks for fewer), the one as far along.
+struct PlannedChoice {
+  std::uint64_t index = 0;
+  std::uint64_t options = 1;
+  std::uint64_t among(std::uint64_t asked) const { return index * asked / options; }
+  bool operator==(const PlannedChoice&) const = default;
 };
 
 std::string_view to_string(Choice choice);

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -56,6 +57,7 @@ void Schedule::restart() {
   entry_of_.clear();
   floor_.clear();
   next_ = 0;
+  present_.reset();
   awakenings_.assign(world_.process_count(), {-Duration::forever(), -Duration::forever()});
   failure_.reset();
 }
@@ -135,7 +137,24 @@ bool Schedule::admit(std::uint32_t slot) {
   states_[entry] = State::happened;
   entry_of_[slot] = kNone;
   ++next_;
+  present_ = entry;
+  chosen_ = 0;
   return true;
+}
+
+std::optional<std::uint64_t> Schedule::planned_choice(std::uint64_t options) {
+  if (!present_ || chosen_ == events_[*present_].choices.size()) return std::nullopt;
+  return events_[*present_].choices[chosen_++].among(options);
+}
+
+void Schedule::handled() {
+  if (!present_) return;
+  const std::size_t entry = *std::exchange(present_, std::nullopt);
+  const std::vector<PlannedChoice>& choices = events_[entry].choices;
+  if (chosen_ == choices.size()) return;
+  fail(entry, fmt::format("{} makes {}; leave out \"{} of {}\"", describe(entry),
+                          chosen_ == 0 ? "no choice" : fmt::format("only {} choices", chosen_),
+                          choices[chosen_].index + 1, choices[chosen_].options));
 }
 
 // --- What it asks.

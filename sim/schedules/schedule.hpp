@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/schedules/decisions.hpp"
 #include "sim/schedules/event_namer.hpp"
 #include "sim/worlds/world.hpp"
 
@@ -23,6 +24,7 @@ struct ScheduledEvent {
   std::string step;
   ProcessId server;  ///< valid: the `occurrence`-th such request to that server; else to any
   std::int64_t occurrence = 1;
+  std::vector<PlannedChoice> choices;  ///< what is chosen while it is handled; of what follows, the decisions are asked
 };
 
 /// Events that happen at given times, in the order of the list. The delays of what is not listed are decided as ever,
@@ -45,6 +47,10 @@ class Schedule {
   void postponed(std::uint32_t slot, Duration floor);
   /// A listed event comes next. False, and a failure: it may not.
   bool admit(std::uint32_t slot);
+  /// The event that was admitted is being handled, and makes a choice.
+  std::optional<std::uint64_t> planned_choice(std::uint64_t options);
+  /// It has been handled. A failure, if it made fewer choices than are listed.
+  void handled();
   /// An event that is not listed is handled `at` this time, and had `arrived` at that.
   void note_arrival(ProcessId process, Duration at, Duration arrived);
 
@@ -101,6 +107,8 @@ class Schedule {
   std::vector<std::uint32_t> entry_of_;  ///< by slot
   std::vector<Duration> floor_;          ///< by slot
   std::size_t next_ = 0;
+  std::optional<std::size_t> present_;  ///< the entry that is being handled
+  std::size_t chosen_ = 0;              ///< how many of its choices it has made
   /// By process, for the pause that ended last: its end, and the latest arrival of what was handled at that moment.
   /// What a process finds when it wakes up it handles in the order of arrival.
   struct Awakening {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "sim/schedules/decisions.hpp"
 #include "sim/time/time.hpp"
 #include "sim/worlds/ids.hpp"
 
@@ -52,6 +53,11 @@ class Scheduler {
   virtual void about_to_strike(const PlannedFault& fault) { static_cast<void>(fault); }
   /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, not a number.
   virtual Instant moved(Instant at, const PlannedFault& fault, bool later);
+  /// The answer to a `Choice::model` of the event that is being handled, an index below `options`: what is planned for
+  /// it, or what the world's decisions say.
+  virtual std::uint64_t choose(Decisions& decisions, std::uint64_t options, EventId event) {
+    return decisions.choose(Choice::model, options, event);
+  }
   /// How many whole units there are from one reading to another, rounded down. Called only for instants with different
   /// anchors. Nothing: they have no numbers, as in an exploration.
   virtual std::optional<std::int64_t> whole_units(Instant from, Instant until, Duration unit) {

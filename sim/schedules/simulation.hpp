@@ -109,6 +109,7 @@ class Simulation final : public Scheduler {
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, Duration by) override;
   void crashed(ProcessId process) override;
+  std::uint64_t choose(Decisions& decisions, std::uint64_t options, EventId event) override;
   bool is_at_or_after(Instant a, Instant b) override;
   Instant later_of(Instant a, Instant b) override;
 

@@ -10,6 +10,11 @@ void Simulation::schedule(std::vector<ScheduledEvent> events) {
   schedule_ = std::make_unique<Schedule>(world_, std::move(events));
 }
 
+std::uint64_t Simulation::choose(Decisions& decisions, std::uint64_t options, EventId event) {
+  const std::optional<std::uint64_t> planned = schedule_ ? schedule_->planned_choice(options) : std::nullopt;
+  return planned ? *planned : Scheduler::choose(decisions, options, event);
+}
+
 std::optional<Schedule::Failure> Simulation::schedule_failure() const {
   return schedule_ ? schedule_->failure_at_end() : std::nullopt;
 }
@@ -106,6 +111,7 @@ bool Simulation::step_on_schedule(Duration until) {
       return false;
     }
     world_.execute(slot, Instant::at(now));
+    schedule_->handled();
     return true;
   }
   return false;

@@ -203,7 +203,9 @@ class World {
   }
 
   std::uint64_t choose(Choice choice, std::uint64_t options) {
-    return options < 2 ? 0 : decisions_->choose(choice, options, current_);
+    if (options < 2) return 0;
+    if (choice == Choice::model) return scheduler_->choose(*decisions_, options, current_);
+    return decisions_->choose(choice, options, current_);
   }
 
   /// `a >= b` for two readings of comparable clocks. In exploration this may fork.

@@ -124,7 +124,7 @@ bool World::prints_alike(Instant a, Instant b, Duration unit) {
   if (is_first_later && is_at_or_after(b, a)) return true;
   if (!explored_) return false;
   const bool is_apart = is_first_later ? is_at_or_after(a, b + unit) : is_at_or_after(b, a + unit);
-  if (is_apart || choose(Choice::model, 2) == 0) return false;
+  if (is_apart || choose(Choice::comparison, 2) == 0) return false;
   note_approximation();
   return true;
 }

@@ -57,9 +57,9 @@ class Execution final : public sim::Scheduler {
   /// Takes back all that was added, and forgets what was decided before the first event.
   void clear();
   /// A question of the world that is none of time.
-  std::uint64_t choose(std::uint64_t options) {
+  std::uint64_t answer(sim::Choice choice, std::uint64_t options) {
     break_silence();
-    return questions_.ask(options);
+    return questions_.ask(options, choice == sim::Choice::model);
   }
 
   // --- sim::Scheduler.

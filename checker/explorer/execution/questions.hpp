@@ -35,12 +35,14 @@ class Questions {
     if (!timing_.is_infeasible() && next_ != trace_.answers().size()) sim::end_with_divergence();
   }
 
-  /// Which of so many. Beyond the first infeasible event, and if there is but one, the first.
-  std::uint64_t ask(std::uint64_t options) {
+  /// Which of so many. Beyond the first infeasible event, and if there is but one, the first. `is_choice`: also a run
+  /// would ask this.
+  std::uint64_t ask(std::uint64_t options, bool is_choice = false) {
     if (options < 2 || (timing_.is_infeasible() && !trace_.is_replay())) return 0;
     std::vector<Answer>& known = trace_.answers();
     if (is_new(known)) known.push_back({static_cast<std::uint32_t>(options), 0});
     if (known[next_].options != options) sim::end_with_divergence();
+    known[next_].is_choice = is_choice ? 1 : 0;
     return known[next_++].index;
   }
 

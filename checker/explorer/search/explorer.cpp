@@ -38,9 +38,17 @@ std::span<const ExploredParameter> Explorer::parameters() const { return search_
 std::span<const ParametricBound> Explorer::parametric() const { return search_->readings().parametric(); }
 bool Explorer::is_widened() const { return search_->readings().is_widened(); }
 
-std::uint64_t Explorer::choose(sim::Choice, std::uint64_t options, sim::EventId) {
+std::vector<sim::PlannedChoice> Explorer::choices_at(std::uint32_t position) const {
+  std::vector<sim::PlannedChoice> choices;
+  for (const Answer& answer : search_->trace()[position].answers) {
+    if (answer.is_choice != 0) choices.push_back({.index = answer.index, .options = answer.options});
+  }
+  return choices;
+}
+
+std::uint64_t Explorer::choose(sim::Choice choice, std::uint64_t options, sim::EventId) {
   const sim::Region::Outside outside;
-  return search_->choose(options);
+  return search_->answer(choice, options);
 }
 
 }  // namespace lockstep::checker

@@ -60,7 +60,7 @@ class Search {
   const SearchTree& tree() const { return tree_; }
   const FaultChoices& faults() const { return execution_.faults(); }
   const Readings& readings() const { return execution_.readings(); }
-  std::uint64_t choose(std::uint64_t options) { return execution_.choose(options); }
+  std::uint64_t answer(sim::Choice choice, std::uint64_t options) { return execution_.answer(choice, options); }
 
  private:
   void start(Explorable& subject, const Branch& branch);

@@ -15,7 +15,11 @@ std::string Model::describe(const OperationHistory& history, const HistoryOperat
   std::string text(function.name);
   if (function.argument != ModelFunction::Argument::none && o.a != nil) text += " " + value_text(history, o.a);
   if (function.argument == ModelFunction::Argument::pair) text += " " + value_text(history, o.b);
-  if (o.out_known && function.result == ModelFunction::Result::value) text += " -> " + value_text(history, o.out);
+  if (o.out_known && function.result == ModelFunction::Result::value) {
+    // What is asked about a value is answered by yes or no, which is no value of the history.
+    const bool is_answer = function.argument == ModelFunction::Argument::value;
+    text += " -> " + (is_answer ? std::string(o.out != 0 ? "true" : "false") : value_text(history, o.out));
+  }
   if (o.out_known && function.result == ModelFunction::Result::elements) {
     text += " -> {";
     for (std::int64_t i = o.a; i < o.a + o.b; ++i) {

@@ -17,7 +17,7 @@ constexpr Duration kGrain = Duration::nanoseconds(1);
 /// Either answer is possible, and which it is depends on what an exploration does not know.
 bool either(sim::World& world) {
   world.note_approximation();
-  return world.choose(sim::Choice::model, 2) == 1;
+  return world.choose(sim::Choice::comparison, 2) == 1;
 }
 
 }  // namespace

@@ -29,11 +29,10 @@ class RedisKind final : public ServerKind {
     return names;
   }
 
-  /// What servers say to each other, a server to a subscriber, and a dead client's machine; and a command that no
-  /// server knows.
+  /// What servers say to each other, and a server to a subscriber; and a command that no server knows.
   std::vector<std::string_view> other_messages() const override {
     return {"PSYNC",  "REPLCONF ACK", "CLOSED",  "REFUSED", "FULLRESYNC", "CONTINUE",
-            "STREAM", "REACHABLE",    "MESSAGE", "CLOSE",   "FIN",        "(unknown)"};
+            "STREAM", "REACHABLE",    "MESSAGE", "CLOSE",   "(unknown)"};
   }
 
   std::span<const SettingSpec> settings() const override { return server_setting_specs(); }

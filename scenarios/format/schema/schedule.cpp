@@ -1,6 +1,8 @@
 // [schedule]: events at exactly given times.
 
+#include <algorithm>
 #include <array>
+#include <charconv>
 #include <map>
 #include <tuple>
 
@@ -97,14 +99,47 @@ void read_own(const Node& node, std::span<const Word> words, ScheduleEntry& entr
   draft.names.mention(Who::process, entry.process, node, words[0].inside);
 }
 
+/// What stands behind "choosing": "2 of 3, 1 of 2".
+std::vector<sim::PlannedChoice> choices_of(const Node& node, std::span<const Word> words) {
+  constexpr std::uint64_t kMostOptions = 1'000'000;
+  const auto number_of = [&](const Word& word, std::string_view text, std::uint64_t most) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || end != text.data() + text.size() || number < 1 || number > most) {
+      fail_at(node, word, in_quotes(word.text) + " is no choice; expected one such as \"2 of 3\", the second of three");
+    }
+    return number;
+  };
+  std::vector<sim::PlannedChoice> choices;
+  for (std::size_t i = 0; i < words.size() || choices.empty(); i += 3) {
+    if (i + 3 > words.size() || words[i + 1].text != "of") {
+      fail_at(node, words.empty() ? Word{"choosing", 0} : words[std::min(i, words.size() - 1)],
+              "expected what is chosen, such as \"choosing 2 of 3\", the second of three");
+    }
+    std::string_view options = words[i + 2].text;
+    if (i + 3 < words.size() && options.ends_with(',')) options.remove_suffix(1);
+    const std::uint64_t count = number_of(words[i + 2], options, kMostOptions);
+    choices.push_back({.index = number_of(words[i], words[i].text, count) - 1, .options = count});
+  }
+  return choices;
+}
+
 ScheduleEntry entry_of(const Node& node, Draft& draft) {
   constexpr std::string_view what = "a time and an event such as \"12ms A.SET#1\" or \"32ms A work#1\"";
   const std::string& text = text_of(node, what);
-  const std::vector<Word> words = words_of(text);
+  std::vector<Word> words = words_of(text);
+  std::vector<sim::PlannedChoice> choices;
+  const auto choosing =
+      std::find_if(words.begin(), words.end(), [](const Word& word) { return word.text == "choosing"; });
+  if (choosing != words.end()) {
+    choices = choices_of(node, std::span(choosing + 1, words.end()));
+    words.erase(choosing, words.end());
+  }
   const bool is_request = words.size() > 1 && words[1].text.find('.') != std::string_view::npos;
   if (words.size() < 2 || words.size() > 3 || (!is_request && words.size() == 2)) fail_expecting(node, what);
   ScheduleEntry entry;
   entry.at = node.at;
+  entry.choices = std::move(choices);
   const std::optional<sim::Duration> time =
       words[0].text == "never" ? sim::ScheduledEvent::never : sim::parse_duration(words[0].text);
   if (!time || *time < sim::Duration::zero() || *time > sim::Duration::forever()) {
@@ -137,17 +172,27 @@ void read_events(const Node& value, Draft& draft) {
   }
 }
 
-/// "12ms A.SET#1@redis1 reply".
+std::string text_of(const std::vector<sim::PlannedChoice>& choices) {
+  std::string text;
+  for (const sim::PlannedChoice& choice : choices) {
+    text += (text.empty() ? " choosing " : ", ") + std::to_string(choice.index + 1) + " of " +
+            std::to_string(choice.options);
+  }
+  return text;
+}
+
+/// "12ms A.SET#1@redis1 reply", "12ms A.SPOP#1 choosing 2 of 3".
 std::string text_of(const ScheduleEntry& entry) {
   const bool is_never = entry.time == sim::ScheduledEvent::never;
   std::string text = (is_never ? "never" : sim::to_string(entry.time)) + " " + entry.process;
   if (!sim::EventName::is_of_request(entry.what)) {
-    return text + " " + text_of_step(std::string(sim::to_string(entry.what)), entry.occurrence);
+    return text + " " + text_of_step(std::string(sim::to_string(entry.what)), entry.occurrence) +
+           text_of(entry.choices);
   }
   text += "." + entry.step + "#" + std::to_string(entry.occurrence);
   if (!entry.server.empty()) text += "@" + entry.server;
   if (entry.what != What::request) text += " " + std::string(sim::to_string(entry.what));
-  return text;
+  return text + text_of(entry.choices);
 }
 
 /// A time line is read downwards, so each event has a line of its own.

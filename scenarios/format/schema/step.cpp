@@ -55,7 +55,9 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
     draft.names.mention(Who::resource, step.name, node, inside);
     return step;
   }
-  if (kind == StepKind::scheduled && contains(draft.server_kind.other_messages(), step.name)) return step;
+  // A dead client's machine closes its connections, to servers of any kind.
+  const bool is_fin = step.name == "FIN";
+  if (kind == StepKind::scheduled && (is_fin || contains(draft.server_kind.other_messages(), step.name))) return step;
   if (kind != StepKind::message && kind != StepKind::scheduled) {
     valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
   }
