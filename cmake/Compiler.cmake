@@ -24,6 +24,7 @@ endforeach()
 option(LOCKSTEP_WERROR "Warnings are errors" OFF)
 option(LOCKSTEP_COMPILE_TOGETHER "Several sources of a library at a time: half the time from clean, longer after a small change" OFF)
 option(LOCKSTEP_OPTIMISE_ALL "Optimise everything: cold rooms of the program and tests as well" OFF)
+option(LOCKSTEP_SANITIZE_ALL "With LOCKSTEP_SANITIZE also what the address sanitizer or a crash finds anyway; a quarter longer to compile" OFF)
 option(LOCKSTEP_SANITIZE "Address and undefined-behaviour sanitizers; the first finding ends the program" OFF)
 
 add_compile_options(
@@ -61,6 +62,10 @@ set(LOCKSTEP_FUZZ OFF)
 if(LOCKSTEP_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)
+  if(NOT LOCKSTEP_SANITIZE_ALL)
+    # In front of each access through a pointer, and so a quarter of what compiling takes (91.6 to 68.4 s for one group of models).
+    add_compile_options(-fno-sanitize=null,alignment,vptr,object-size)
+  endif()
   if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     set(LOCKSTEP_FUZZ ON)
   endif()

@@ -132,7 +132,7 @@ class Comparison {
   ViolationFinder finder_;
 };
 
-const std::uint64_t kHistories = sim::cases<std::uint64_t>(10'000, 500);
+const std::uint64_t kHistories = sim::cases<std::uint64_t>(10'000, 250);
 
 void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max) {
   Comparison comparison(kind);

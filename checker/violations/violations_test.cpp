@@ -145,7 +145,7 @@ void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways
   }
 }
 
-const std::uint64_t kHistories = sim::cases<std::uint64_t>(20'000, 1'000);
+const std::uint64_t kHistories = sim::cases<std::uint64_t>(20'000, 400);
 
 void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max,
                  const Question& question = {}) {

@@ -4,15 +4,18 @@
 
 #include <catch2/catch.hpp>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
 
+#include "models/servers/server_kind.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/random_run.hpp"
 #include "scenarios/running/runner.hpp"
+#include "scenarios/story/own_lock.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/in_tree.hpp"
 #include "sim/testing/test_effort.hpp"
@@ -182,6 +185,29 @@ TEST_CASE("choices: a file that says what is not asked, or in another way, is to
     INFO(bad);
     CHECK(complaint(fmt::format("43ms op.SPOP {}", bad)).find("choosing 2 of 3") != std::string::npos);
   }
+}
+
+// A message without a name cannot be scheduled, and whatever witness has it is lost.
+TEST_CASE("choices: every message that travels in a story of the tree has a name in schedules") {
+  std::map<std::string, std::string> nameless;
+  std::size_t seen = 0;
+  for (const std::string& file : repository_stories()) {
+    auto story = load(file, catalogue());
+    if (!std::holds_alternative<Scenario>(story)) continue;
+    const Scenario& scenario = std::get<Scenario>(story);
+    const auto outcome = run(scenario, catalogue(), {.trace = true, .brief = true});
+    if (!std::holds_alternative<Outcome>(outcome)) continue;
+    const auto& kind = models::locks::server_kind_of(*find_entry(scenario.lock, catalogue()));
+    std::set<std::string, std::less<>> known{"FIN", "READ", "WRITE"};
+    for (const auto& names : {kind.requests(), kind.other_messages()}) known.insert(names.begin(), names.end());
+    for (const sim::TraceRecord& record : std::get<Outcome>(outcome).trace.records) {
+      if (record.kind != sim::EventKind::message) continue;
+      ++seen;
+      if (!known.contains(record.name)) nameless.emplace(record.name, file);
+    }
+  }
+  CHECK(nameless == std::map<std::string, std::string>());
+  CHECK(seen > 1'000);
 }
 
 // Whoever adds a choice to a server has to add it here and to show, above or in a story, that a file can say it.

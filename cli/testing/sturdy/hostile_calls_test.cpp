@@ -25,7 +25,7 @@ namespace {
 namespace fs = std::filesystem;
 using sim::Random;
 
-const std::uint64_t kCalls = sim::cases<std::uint64_t>(2'000, 40);
+const std::uint64_t kCalls = sim::cases<std::uint64_t>(2'000, 20);
 constexpr std::uint64_t kMegabyte = 1'000'000;
 // Half of it may the command have by its own account; the rest is for what it does not count, and for sanitizers.
 constexpr std::string_view kMemory = "300MB";
