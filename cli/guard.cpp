@@ -44,6 +44,11 @@ std::uint64_t half_of_memory() {
   return static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
 }
 
+Option memory_bound(std::uint64_t& bytes) {
+  return size({"--max-memory", "SIZE", "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
+              bytes);
+}
+
 Guard::Guard(std::uint64_t max_memory, const Interrupt* interrupt) : max_memory_(max_memory), interrupt_(interrupt) {
   // Signals are for the thread that the program began with.
   sigset_t all;

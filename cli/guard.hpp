@@ -8,12 +8,16 @@
 #include <stop_token>
 #include <thread>
 
+#include "cli/arguments/option.hpp"
 #include "cli/interrupt.hpp"
 
 namespace lockstep::cli {
 
 /// Half of what this machine has: bytes.
 std::uint64_t half_of_memory();
+
+/// --max-memory, of every command that runs or explores.
+Option memory_bound(std::uint64_t& bytes);
 
 class Guard {
  public:

@@ -259,9 +259,7 @@ explored; a file that is named is explored whatever it costs.
            whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},
                  how.max_events),
            seconds({"--max-seconds", "S", "stop each story after S seconds"}, how.max_seconds),
-           size(
-               {"--max-memory", "SIZE", "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
-               max_memory_),
+           memory_bound(max_memory_),
            file({"--checkpoint", "FILE",
                  "keep what has been explored in FILE, now and then and at a bound (needs\n"
                  "exactly one story)"},

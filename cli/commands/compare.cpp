@@ -10,6 +10,7 @@
 
 #include "cli/commands/load_all.hpp"
 #include "cli/formats/format.hpp"
+#include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/compare/comparison.hpp"
 #include "reports/compare/market.hpp"
@@ -39,7 +40,8 @@ usage: lockstep compare FILE|DIR... [OPTIONS]
                          Option::Takes::words, options_.algorithms),
                     clients(),
                     length({"--seconds", "N", "how long, in virtual time (60)"}, "seconds of virtual time",
-                           options_.length)},
+                           options_.length),
+                    memory_bound(max_memory_)},
         .tail = R"(
 example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms set-nx-px-lua,redlock-seq --clients 2,8,32
 )",
@@ -58,6 +60,7 @@ example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms
 
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override {
     const Interrupt interrupt;  // from here on: reading many files takes its time, too
+    const Guard guard(max_memory_, &interrupt);
     std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
     if (!loaded) return Exit::bad_input;
     if (const std::string trouble = objection(*loaded, catalogue); !trouble.empty()) return refuse(output, trouble);
@@ -134,6 +137,7 @@ example: lockstep compare scenarios/stories/compare/short-work.toml --algorithms
   }
 
   scenarios::CompareOptions options_;
+  std::uint64_t max_memory_ = half_of_memory();
 };
 
 }  // namespace

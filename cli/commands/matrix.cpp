@@ -6,6 +6,7 @@
 
 #include "cli/commands/own_folder.hpp"
 #include "cli/formats/format.hpp"
+#include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "cli/join_ranks.hpp"
 #include "reports/check/matrix.hpp"
@@ -56,6 +57,7 @@ Without names: all algorithms of lockstep list algorithms that claim mutual excl
                           options_.max_events),
                     whole({"--runs", "N", "random runs of what was neither proved nor broken (300)"}, {},
                           options_.runs),
+                    memory_bound(max_memory_),
                     folder({"--witnesses", "DIR", "write each run that breaks something as a scenario file there"},
                            witnesses_)},
         .tail = R"(
@@ -86,6 +88,7 @@ example: lockstep matrix set-nx-px-lua redlock-seq --faults pause,crash --witnes
   }
 
   scenarios::MatrixOptions options_;
+  std::uint64_t max_memory_ = half_of_memory();
   std::optional<std::string> witnesses_;
 };
 
@@ -96,6 +99,7 @@ Exit MatrixCall::perform(const models::locks::Catalogue& catalogue, Output& outp
     trouble = folder.open("--witnesses", *witnesses_).value_or("");
   if (const std::string said = objection_of_any(trouble, output); !said.empty()) return refuse(output, said);
   const Interrupt interrupt;
+  const Guard guard(max_memory_);
   options_.algorithms = files;
   options_.seed = seed.value_or(1);
   options_.jobs = static_cast<unsigned>(jobs);

@@ -14,6 +14,7 @@
 #include "cli/commands/load_all.hpp"
 #include "cli/commands/output_files.hpp"
 #include "cli/commands/report_folder.hpp"
+#include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
 #include "reports/site/site.hpp"
 #include "scenarios/checking/check.hpp"
@@ -302,7 +303,8 @@ usage: lockstep report [FOLDER] [OPTIONS]
                     words({"--stories", "FILE|DIR...", "of these stories, \"scenarios\" if not said otherwise"},
                           Option::Takes::words, stories_),
                     file({"--single", "FILE", "instead: one page of one story that needs no other file, to be mailed"},
-                         single_)},
+                         single_),
+                    memory_bound(max_memory_)},
         .tail = R"(
 What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.
 Stories that take long, or do not end, are run and not explored; their pages say so.
@@ -331,6 +333,7 @@ example: lockstep report --single f003-2.html --stories scenarios/stories/rediss
 
   std::vector<std::string> stories_;  ///< files and folders
   std::optional<std::string> single_;
+  std::uint64_t max_memory_ = half_of_memory();
 };
 
 Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::vector<Scenario>& scenarios,
@@ -351,6 +354,7 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
 }
 
 Exit Report::perform(const models::locks::Catalogue& catalogue, Output& output) {
+  const Guard guard(max_memory_);
   const std::optional<std::vector<Scenario>> scenarios = load_all(*this, stories_, catalogue, output.err);
   if (!scenarios) return Exit::bad_input;
   if (single_) return make_single(catalogue, *scenarios, output);

@@ -105,9 +105,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
                          "one of the executions that check looks at, drawn by N, instead of that of the file: delays,\n"
                          "and faults of [[may]]; what check expects to hold is expected of it, too"},
                         {.min = 0}, may_seed_),
-                  size({"--max-memory", "SIZE",
-                        "end when more than that is needed, e.g. 512MB (half of what the machine has)"},
-                       max_memory_),
+                  memory_bound(max_memory_),
                   file({"--history", "FILE",
                         "also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)"},
                        history_),
