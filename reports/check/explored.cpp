@@ -26,18 +26,8 @@ std::string range_text(sim::DurationRange range, Language language) {
                      sim::to_string(range.hi));
 }
 
-std::string verdict_in(Verdict verdict, Language language) {
-  if (!is_zh(language)) return std::string(checker::to_string(verdict));
-  switch (verdict) {
-    case Verdict::holds: return "成立";
-    case Verdict::violated: return "被破坏";
-    case Verdict::unknown: return "未知";
-  }
-  return "?";
-}
-
 std::string violated_by(const std::vector<std::string>& by, Language language) {
-  if (by.empty()) return verdict_in(Verdict::violated, language);
+  if (by.empty()) return std::string(word_of(Verdict::violated, language));
   if (is_zh(language)) return fmt::format("被 {} 破坏", joined(by, "、"));
   return "violated by " + joined(by);
 }
@@ -136,11 +126,11 @@ std::optional<std::size_t> shown_witness(const ExploredStory& story) {
 
 std::string verdict_text(const scenarios::ExploredProperty& property, Language language) {
   if (property.verdict == Verdict::violated) return violated_by(property.by, language);
-  return verdict_in(property.verdict, language);
+  return std::string(word_of(property.verdict, language));
 }
 
 std::string expectation_text(const scenarios::Expectation& expectation, Language language) {
-  if (expectation.verdict != Verdict::violated) return verdict_in(expectation.verdict, language);
+  if (expectation.verdict != Verdict::violated) return std::string(word_of(expectation.verdict, language));
   std::string text = violated_by(expectation.violated_by, language);
   for (const auto& [parameter, value] : expectation.from) {
     text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
@@ -19,12 +21,20 @@ std::string violated_text(const std::vector<std::string>& by, const std::optiona
   return text;
 }
 
-std::string word_of(checker::Verdict verdict, Language language) {
-  if (language != Language::zh) return std::string(checker::to_string(verdict));
-  return verdict == checker::Verdict::holds ? "成立" : verdict == checker::Verdict::violated ? "被破坏" : "未知";
+}  // namespace
+
+const VerdictWords& words_of(checker::Verdict verdict) {
+  using checker::Verdict;
+  static constexpr std::array<VerdictWords, 4> table{{{Verdict::holds, "✓", "holds", "成立", "good"},
+                                                      {Verdict::violated, "✗", "violated", "被破坏", "bad"},
+                                                      {Verdict::unknown, "?", "unknown", "未知", "warning"},
+                                                      {Verdict::not_judged, "–", "not judged", "未判定", "faint"}}};
+  return table[static_cast<std::size_t>(verdict)];
 }
 
-}  // namespace
+std::string_view word_of(checker::Verdict verdict, Language language) {
+  return language == Language::zh ? words_of(verdict).zh : words_of(verdict).en;
+}
 
 const std::string& in(Language language, const scenarios::Text& text) {
   return language == Language::zh && !text.zh.empty() ? text.zh : text.en;
@@ -49,13 +59,13 @@ std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker
 }
 
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding, Language language) {
-  if (finding.verdict != checker::Verdict::violated) return word_of(finding.verdict, language);
+  if (finding.verdict != checker::Verdict::violated) return std::string(word_of(finding.verdict, language));
   return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt,
                        language);
 }
 
 std::string expected_text(const scenarios::Expectation& expectation, Language language) {
-  if (expectation.verdict != checker::Verdict::violated) return word_of(expectation.verdict, language);
+  if (expectation.verdict != checker::Verdict::violated) return std::string(word_of(expectation.verdict, language));
   return violated_text(expectation.violated_by, expectation.at, language);
 }
 

@@ -29,7 +29,18 @@ checker::Names client_names(const scenarios::Scenario& scenario);
 /// In the order of the finding: the earlier holder first.
 std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding);
 
-/// "violated by B, C at 163ms", "holds", "unknown".
+/// How a verdict is written, wherever one is: "✗ … violated", "– … not judged".
+struct VerdictWords {
+  checker::Verdict verdict;
+  std::string_view sign;
+  std::string_view en;
+  std::string_view zh;
+  std::string_view look;  ///< of a page: "good", "bad", "warning", "faint"
+};
+const VerdictWords& words_of(checker::Verdict verdict);
+std::string_view word_of(checker::Verdict verdict, Language language);
+
+/// "violated by B, C at 163ms", "holds", "unknown", "not judged".
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding,
                           Language language = Language::en);
 /// The same of what a file expects: "violated by B, C", "holds".

@@ -17,14 +17,6 @@ using checker::Verdict;
 using picture::Diagram;
 using picture::escaped_markup;
 
-std::string_view sign_of(Verdict verdict) {
-  return verdict == Verdict::violated ? "✗" : verdict == Verdict::holds ? "✓" : "?";
-}
-
-std::string_view ink_of(Verdict verdict) {
-  return verdict == Verdict::violated ? "bad" : verdict == Verdict::holds ? "good" : "warning";
-}
-
 /// The name with what it means beside the pointer.
 std::string property_name(std::string_view name) {
   const checker::Property* property = checker::find_property(name);
@@ -176,8 +168,8 @@ std::vector<Values> promises(const StoryToTell& told) {
     if (finding.verdict == Verdict::unknown && !says_something && !judgement.expected) continue;
     Values& row = rows.emplace_back();
     row = {{"property", property_name(finding.property)},
-           {"ink", ink_of(finding.verdict)},
-           {"sign", sign_of(finding.verdict)},
+           {"ink", words_of(finding.verdict).look},
+           {"sign", words_of(finding.verdict).sign},
            {"observed", observed_in(*told.story, finding)},
            {"is_not_explored", explored == nullptr},
            {"is_not_judged", explored != nullptr && !explored->is_judged},
@@ -192,8 +184,8 @@ std::vector<Values> promises(const StoryToTell& told) {
       margins.push_back({{"margin", Text{frontier_text(*told.explored, *explored, Language::en),
                                          frontier_text(*told.explored, *explored, Language::zh)}}});
     row.set("explored",
-            Values{{"ink", ink_of(explored->verdict)},
-                   {"sign", sign_of(explored->verdict)},
+            Values{{"ink", words_of(explored->verdict).look},
+                   {"sign", words_of(explored->verdict).sign},
                    {"verdict", Text{verdict_text(*explored, Language::en), verdict_text(*explored, Language::zh)}},
                    {"margins", margins}});
   }
