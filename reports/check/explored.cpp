@@ -6,6 +6,7 @@
 
 #include "reports/text/text.hpp"
 #include "scenarios/checking/agreement.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 #include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
@@ -304,6 +305,19 @@ std::string disagreements_text(std::uint64_t n, Language language) {
                      counted(n, "disagreement", "disagreements"));
 }
 
+std::string weakness_text(const scenarios::Exploration& exploration, Language language) {
+  const auto& properties = exploration.properties;
+  const bool is_any_kept =
+      std::any_of(properties.begin(), properties.end(), [](const auto& p) { return p.verdict == Verdict::holds; });
+  const auto& marks = exploration.marks;
+  const auto never = std::find_if(marks.begin(), marks.end(), [](const scenarios::Mark& mark) {
+    return mark.traces == 0 && mark.name == scenarios::TraceMarks::names().front().first;
+  });
+  if (!is_any_kept || never == marks.end()) return "";
+  return fmt::format(fmt::runtime(is_zh(language) ? "从未达到：{}" : "never reached: {}"),
+                     is_zh(language) ? never->name_zh : never->name);
+}
+
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language) {
   if (scenarios::trace_agreement(exploration) == scenarios::Agreement::agrees) return "";
   return fmt::format(fmt::runtime(is_zh(language) ? "预期 {} 条轨迹，探索了 {} 条" : "expected {} traces, explored {}"),
@@ -313,6 +327,9 @@ std::string trace_surprise(const scenarios::Exploration& exploration, Language l
 std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
   if (!property.expected) {
     const bool is_violated = property.verdict == Verdict::violated;
+    if (property.verdict == Verdict::not_judged)
+      return is_zh(language) ? "尚未确定：算法承诺了这一性质，但没有可供判定的内容"
+                             : "still open: the algorithm promises it, and there was nothing to judge it by";
     if (is_zh(language)) return is_violated ? "与算法的承诺不符" : "尚未确定：算法承诺了这一性质";
     return is_violated ? "NOT as claimed: the algorithm promises it" : "still open: the algorithm promises it";
   }

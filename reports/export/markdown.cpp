@@ -100,7 +100,6 @@ class MarkdownPage {
              "| --- | --- | --- | --- | --- |\n";
     for (const scenarios::Judgement& judgement : story_.outcome.properties) {
       const checker::Finding& finding = judgement.finding;
-      if (finding.verdict == Verdict::unknown && !judgement.expected) continue;
       text_ +=
           fmt::format("| {} | {} | {} | {} | {} |\n", words_of(finding.verdict).sign, markdown_text(finding.property),
                       markdown_text(observed_text(story_.outcome, finding, language_)), stands(judgement),

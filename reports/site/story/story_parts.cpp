@@ -164,15 +164,16 @@ std::vector<Values> promises(const StoryToTell& told) {
     const checker::Finding& finding = judgement.finding;
     const scenarios::ExploredProperty* explored =
         told.explored == nullptr ? nullptr : &told.explored->exploration.property(finding.property);
-    const bool says_something = explored != nullptr && explored->is_judged;
-    if (finding.verdict == Verdict::unknown && !says_something && !judgement.expected) continue;
+    const bool says_something = explored != nullptr && explored->applies;
+    const bool is_nothing = finding.verdict == Verdict::not_judged && !says_something;
+    if (is_nothing && !judgement.expected) continue;
     Values& row = rows.emplace_back();
     row = {{"property", property_name(finding.property)},
            {"ink", words_of(finding.verdict).look},
            {"sign", words_of(finding.verdict).sign},
            {"observed", observed_in(*told.story, finding)},
            {"is_not_explored", explored == nullptr},
-           {"is_not_judged", explored != nullptr && !explored->is_judged},
+           {"is_not_judged", explored != nullptr && !explored->applies},
            {"is_claimed", judgement.claim != scenarios::Claim::none ||
                               (explored != nullptr && explored->claim != scenarios::Claim::none)}};
     if (!says_something) continue;
