@@ -66,7 +66,8 @@ FuzzResult fuzz(const FuzzRequest& request) {
   const scenarios::CampaignState& state = campaign.state();
   const std::string& algorithm = campaign.targets().front().story.lock.algorithm;
   result.runs = state.statistics.runs;
-  result.endless = state.statistics.endless;
+  result.not_judged = state.statistics.not_judged;
+  result.open = scenarios::what_is_open(state);
   result.events = state.statistics.events;
   result.virtual_time = state.statistics.virtual_time;
   for (const scenarios::FuzzFinding& found : state.findings) {
@@ -89,9 +90,9 @@ FuzzResult fuzz(const FuzzRequest& request) {
                                .story = mystery.text,
                                .is_confirmed = false});
   }
-  if (result.runs == result.endless && result.findings.empty()) {
+  if (result.runs == scenarios::count_not_judged(state.statistics) && result.findings.empty()) {
     throw Error(result.runs == 0 ? "no run was played: the bound of seconds is too short"
-                                 : fmt::format("nothing was judged: none of {} runs ended", result.runs));
+                                 : fmt::format("nothing was judged: {}", fmt::join(result.open, "; ")));
   }
   return result;
 }
@@ -99,7 +100,8 @@ FuzzResult fuzz(const FuzzRequest& request) {
 std::string FuzzResult::text() const {
   std::string text =
       fmt::format("lockstep fuzz: {} runs, {} events, seed {}; judged: {}\n", runs, events, seed, joined(properties));
-  if (endless > 0) text += fmt::format("{} runs did not end, and are not judged\n", endless);
+  if (findings.empty() && !open.empty())
+    return text + fmt::format("nothing was found, and not all was judged: {}\n", fmt::join(open, "; "));
   if (findings.empty())
     return text + "nothing was found, which proves nothing: lockstep::check does, within its bounds\n";
   for (const FuzzFinding& finding : findings) text += head(finding);

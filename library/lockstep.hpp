@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -107,7 +108,11 @@ struct FuzzFinding {
 struct FuzzResult {
   std::uint64_t seed = 0;
   std::uint64_t runs = 0;
-  std::uint64_t endless = 0;  ///< runs that did not end, and are not judged
+  /// Runs that are not judged, by reason: they did not end, a script ran into an error, …
+  std::map<std::string, std::uint64_t> not_judged = {};
+  /// Why it does not count that nothing was found, a sentence each: `not_judged`, and properties that no run could be
+  /// judged by. Empty: all was judged.
+  std::vector<std::string> open = {};
   std::uint64_t events = 0;
   sim::Duration virtual_time;
   std::vector<std::string> properties;  ///< those that were judged

@@ -16,6 +16,23 @@ bool is_successful(const sim::Operation& operation, std::string_view function) {
   return operation.phase == sim::Phase::ok && operation.function == function;
 }
 
+bool has_operation(const OrderedHistory& history, std::string_view function) {
+  return std::any_of(history.operations.begin(), history.operations.end(),
+                     [&](const sim::Operation& o) { return o.function == function; });
+}
+
+bool has_operation(const OrderedHistory& history, std::string_view function, sim::Phase phase) {
+  return std::any_of(history.operations.begin(), history.operations.end(),
+                     [&](const sim::Operation& o) { return o.function == function && o.phase == phase; });
+}
+
+bool has_grant(const OrderedHistory& history) {
+  return std::any_of(history.effects.begin(), history.effects.end(), [&](const sim::Effect& effect) {
+    const sim::Operation* operation = find_operation(history.operations, effect.operation);
+    return effect.kind == sim::Effect::Kind::write && operation != nullptr && is_successful(*operation, "acquire");
+  });
+}
+
 std::string name_of(const Names& names, sim::ProcessId process) {
   if (!process.is_valid()) return "nobody";
   return process.index < names.size() ? names[process.index] : fmt::format("process {}", process.index);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "checker/properties/breach.hpp"
 #include "checker/properties/verdict.hpp"
 #include "sim/worlds/history.hpp"
 
@@ -27,6 +28,13 @@ bool is_resource(std::span<const sim::ProcessId> resources, sim::ProcessId serve
 
 /// Did this operation's client learn that it succeeded? `function` is "acquire", "release", …
 bool is_successful(const sim::Operation& operation, std::string_view function);
+
+/// Whether somebody did this; with the second form: and it ended so.
+bool has_operation(const OrderedHistory& history, std::string_view function);
+bool has_operation(const OrderedHistory& history, std::string_view function, sim::Phase phase);
+
+/// Whether an acquire that succeeded wrote anything anywhere: without that no server has granted a lock that it knows.
+bool has_grant(const OrderedHistory& history);
 
 /// "A", or "process 7" for one without a name.
 std::string name_of(const Names& names, sim::ProcessId process);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "checker/properties/entries.hpp"
+#include "checker/properties/evidence.hpp"
 
 namespace lockstep::checker {
 
@@ -13,6 +14,10 @@ std::span<const Property> properties() {
   static const std::array table{LOCKSTEP_PROPERTIES(LOCKSTEP_ENTRY)};
 #undef LOCKSTEP_ENTRY
   return table;
+}
+
+bool is_seen(const Property& property, const OrderedHistory& history) {
+  return property.is_seen != nullptr ? property.is_seen(history) : has_operation(history, "acquire", sim::Phase::ok);
 }
 
 const Property* find_property(std::string_view name) {

@@ -14,7 +14,8 @@ namespace lockstep::checker {
 /// In the order in which people read them.
 std::span<const Property> properties();
 
-inline constexpr std::string_view nothing_was_tried = "nothing was tried: nobody ever got the lock";
+/// Whether the history has anything of what the property is about (`Property::is_seen`).
+bool is_seen(const Property& property, const OrderedHistory& history);
 
 /// Null if there is none of this name.
 const Property* find_property(std::string_view name);

@@ -64,6 +64,7 @@ TEST_CASE("verdicts and views have the names that the JSON contract gives them")
   CHECK(to_string(Verdict::holds) == "holds");
   CHECK(to_string(Verdict::violated) == "violated");
   CHECK(to_string(Verdict::unknown) == "unknown");
+  CHECK(to_string(Verdict::not_judged) == "not judged");
   CHECK(to_string(View::belief) == "belief");
   CHECK(to_string(View::server) == "server");
   CHECK(to_string(View::damage) == "damage");

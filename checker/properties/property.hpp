@@ -19,6 +19,8 @@
 
 namespace lockstep::checker {
 
+inline constexpr std::string_view nothing_was_tried = "nothing was tried: nobody ever got the lock";
+
 struct ProgressQuestion;
 struct RecoverableQuestion;
 struct WakeupQuestion;
@@ -31,6 +33,7 @@ struct Circumstances {
   bool shares_lock = false;          ///< somebody takes the lock as one of several, as readers do
   bool takes_several_locks = false;  ///< some client takes more than one
   bool promises_turns = false;       ///< the file or the algorithm says how often somebody may be overtaken
+  bool reenters = false;             ///< some client takes again what it holds
   std::size_t servers = 1;
 };
 
@@ -71,11 +74,15 @@ struct Property {
   std::string_view meaning_zh;
   std::string_view question;  ///< what it asks of a run: its row in docs/manual/reading-a-report.md
   DecidedBy decided_by = DecidedBy::order;
-  /// It says nothing where nobody ever got the lock: then it is unknown. The others ask what becomes of those who want
-  /// the lock, or of goods.
-  bool needs_a_holder = true;
+  /// Whether anything of what it is about is in a history, or in the beginning of one. Nothing of it can hold without:
+  /// it is not judged then, because `unseen`. Null: whether somebody got the lock.
+  bool (*is_seen)(const OrderedHistory& history) = nullptr;
+  std::string_view unseen = nothing_was_tried;
   /// A property whose violation is always one of this too, and is not worth telling twice.
   std::string_view implied_by = {};
+  /// Whether the story has what it is about at all. Where it has not, it is not judged for no want of trying, and
+  /// nobody claims it. Null: it has, unless `why_not_judged` says otherwise.
+  bool (*can_be_seen)(const Circumstances& story) = nullptr;
   /// Why there is nothing to judge, in one sentence; empty: it is judged. Null: it always is.
   std::string_view (*why_not_judged)(const Circumstances& story) = nullptr;
   /// The same of an exploration, which can judge a little less; asked first.

@@ -7,6 +7,7 @@ std::string_view to_string(Verdict verdict) {
     case Verdict::holds: return "holds";
     case Verdict::violated: return "violated";
     case Verdict::unknown: return "unknown";
+    case Verdict::not_judged: return "not judged";
   }
   return "unknown";
 }

@@ -13,9 +13,15 @@
 
 namespace lockstep::checker {
 
-enum class Verdict : std::uint8_t { holds, violated, unknown };
+enum class Verdict : std::uint8_t {
+  holds,      ///< what it is about was seen, and kept it
+  violated,   ///< something breaks it
+  unknown,    ///< it could not be told: a bound was hit, a script made a mistake, …
+  not_judged  ///< what it is about did not occur, or does not in this story: nothing was looked at
+};
 
-/// "holds", "violated", "unknown".
+/// "holds", "violated", "unknown", "not judged": the word of every output. `Finding::why` says why it is not known, or
+/// not judged.
 std::string_view to_string(Verdict verdict);
 
 /// Whose truth a property is about. They are separate verdicts: two clients may believe that they hold a lock while

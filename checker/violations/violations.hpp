@@ -44,6 +44,7 @@
 #include "checker/explorer/explored.hpp"
 #include "checker/properties/belief/progress.hpp"
 #include "checker/properties/belief/wait_for.hpp"
+#include "checker/properties/breach.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/places.hpp"
 #include "checker/properties/server/fair.hpp"
@@ -117,6 +118,9 @@ class ViolationFinder {
                                   const RecoverableQuestion* recoverable = nullptr,
                                   std::optional<sim::Duration> deadlock_lasting = std::nullopt,
                                   const WakeupQuestion* wakeup = nullptr);
+
+  /// What was looked at: the history of `find`, without what the probe did. Valid as long as that history.
+  OrderedHistory story() const { return {operations_, effects_, *history_, resources_}; }
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }

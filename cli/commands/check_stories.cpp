@@ -154,10 +154,10 @@ Exit exit_of(const std::vector<reports::ExploredStory>& stories) {
     return reports::agreement(story) == scenarios::Agreement::differs;
   };
   if (std::any_of(stories.begin(), stories.end(), differs)) return Exit::not_as_expected;
-  // A bound, a violation that no replay shows, or one that the search had missed: something is still open.
+  // A bound, a mistake in a script, or what somebody claims or expects: not judged, shown by no replay, or missed by
+  // the search. Of what nobody asked for the report says the same, and it decides nothing.
   const bool is_open = std::any_of(stories.begin(), stories.end(), [](const reports::ExploredStory& story) {
-    return reports::agreement(story) == scenarios::Agreement::open || story.exploration.unconfirmed > 0 ||
-           story.exploration.disagreements > 0;
+    return reports::agreement(story) == scenarios::Agreement::open;
   });
   return is_open || reports::count_complete(stories) != stories.size() ? Exit::incomplete : Exit::as_expected;
 }
@@ -284,8 +284,9 @@ explored; a file that is named is explored whatever it costs.
            flag({"--no-times", "", "leave real time out, so that equal results are equal bytes"}, times_, false)},
       .tail = R"(
 Exit status: 0 all as expected and complete, 1 something was not as expected, 2 the input or the call was
-wrong, 3 a bound was hit or Ctrl-C was pressed, so that the answer is not complete, and nothing that was
-found contradicts a file. A file that expects nothing of check is held to what its algorithm claims.
+wrong, 3 nothing that was found contradicts a file, but the answer is not complete: a bound was hit, Ctrl-C
+was pressed, a script made a mistake, or what is claimed or expected is unknown or was not judged. A file
+that expects nothing of check is held to what its algorithm claims.
 
 example: lockstep check scenarios --max-seconds 60
 example: lockstep check scenarios/stories/redisson-source/f003-2-pause-outlives-lease.toml --witness broken.toml

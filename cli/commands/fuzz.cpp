@@ -164,7 +164,8 @@ sometimes something else. Without FILE: worlds of 2 to 64 clients and 1 to 9 ser
                        options_.as_written)},
       .tail = R"(
 Exit status: 0 nothing was found, 1 something was, 2 the input or the call was wrong, 3 interrupted, or nothing
-was found and most runs did not end, so that they were not judged.
+was found and not all was judged: runs that did not end or met a mistake in a script, or a property that no
+run could be judged by.
 
 example: lockstep fuzz scenarios/stories/redisson-source --runs 100000 --found build/found
 )",
@@ -229,8 +230,8 @@ Exit Fuzz::tell(const CampaignState& state, bool is_interrupted, Output& output)
               output))
     return Exit::bad_input;
   if (is_interrupted) return Exit::incomplete;
-  if (scenarios::is_hardly_judged(state)) return Exit::incomplete;
-  return state.findings.empty() && state.mysteries.empty() ? Exit::as_expected : Exit::not_as_expected;
+  if (!state.findings.empty() || !state.mysteries.empty()) return Exit::not_as_expected;
+  return scenarios::what_is_open(state).empty() ? Exit::as_expected : Exit::incomplete;
 }
 
 Exit Fuzz::merge_folders(Output& output) {

@@ -218,6 +218,8 @@ Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
     output.err << fmt::format("lockstep: {} of {} stories could not be run\n", not_run.size(), results.size());
     return of_trouble;
   }
+  const auto is_mistaken = [](const reports::Story& story) { return !story.outcome.mistake.empty(); };
+  if (std::any_of(stories.begin(), stories.end(), is_mistaken)) return Exit::bad_input;
   const bool good = reports::count_as_expected(stories) == stories.size();
   return good ? Exit::as_expected : Exit::not_as_expected;
 }

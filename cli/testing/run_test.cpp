@@ -62,7 +62,7 @@ TEST_CASE("cli: a story as expected exits 0, and one that is not exits 1") {
   CHECK(good.exit == 0);
   CHECK(good.err.empty());
   CHECK(cli::contains(good.out, "A  has the lock"));
-  CHECK(cli::contains(good.out, "✓ holds: mutual-exclusion"));
+  CHECK(cli::contains(good.out, "✓ holds (this run): mutual-exclusion"));
   CHECK(cli::contains(good.out, "Alone it is easy."));
 
   const cli::Called bad = cli::called({"run", stories.surprise()});

@@ -41,6 +41,7 @@ struct Entry {
   const ServerKind* server_kind = nullptr;  ///< whose servers keep it; null: the standard kind's
   Mode mode = Mode::exclusive;              ///< of clients that do not say how they take it
   std::string script = "";                  ///< of a script: where it lies
+  bool claims_nothing_itself = false;  ///< a script without `claims`: it is held to those that every lock must keep
   std::function<std::unique_ptr<LockAlgorithm>(const Parameters&)> make;
 };
 

@@ -27,6 +27,7 @@ int protect(lua_State* lua) {
 int error_of(lua_State* lua) {
   luaL_checkany(lua, 1);
   if (is_error(lua, 1)) {
+    if (Run* run = Interpreter::of(lua).current; run != nullptr) run->note_handled();
     lua_getfield(lua, 1, "error");
   } else {
     lua_pushnil(lua);

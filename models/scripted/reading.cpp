@@ -102,8 +102,8 @@ class Declarations {
     entry.many_nodes = one_of("servers", "one", "several");
     read_server(entry);
     if (one_of("mode", "exclusive", "shared")) entry.mode = Mode::shared;
-    read_claims(entry);
     read_parameters(entry);
+    read_claims(entry);
     return entry;
   }
 
@@ -181,6 +181,11 @@ class Declarations {
     machine_.push_defined("claims");
     if (lua_isnil(lua_, -1)) {
       lua_pop(lua_, 1);
+      const bool is_semaphore = std::any_of(entry.parameters.begin(), entry.parameters.end(),
+                                            [](const auto& spec) { return spec.role == ParameterRole::places; });
+      entry.claims = is_semaphore ? std::vector<std::string_view>{"capacity"}
+                                  : std::vector<std::string_view>{"mutual-exclusion", "own-release"};
+      entry.claims_nothing_itself = true;
       return;
     }
     if (!lua_istable(lua_, -1)) throw Wrong{"claims: expected names of properties: { \"mutual-exclusion\" }"};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/redis/client/endpoint.hpp"
+#include "models/redis/script/script_engine.hpp"
 #include "models/scripted/lua_values.hpp"
 
 namespace lockstep::models::scripted {
@@ -81,7 +82,23 @@ void Run::fail(lua_State* thread) {
     said = text;
   }
   if (said.empty()) said = machine_->program().file + ": an error that is no text";
-  lock_.log->note(fmt::format("{} (uncaught: {} ended there)", in_terms_of_times(std::move(said)), where_));
+  unhandled_.clear();
+  note_mistake(fmt::format("{} (uncaught: {} ended there)", in_terms_of_times(std::move(said)), where_));
+}
+
+void Run::note_mistake(const std::string& sentence) {
+  lock_.log->note(sentence);
+  if (client_.world().mistake() == nullptr) client_.world().note_mistake(lock_.log->keep(sentence));
+}
+
+void Run::note_answer(const redis::Reply& reply) {
+  if (reply.is_error() && redis::is_mistake_of_script(reply.text())) unhandled_ = reply.text();
+}
+
+void Run::note_end() {
+  if (unhandled_.empty()) return;
+  note_mistake(fmt::format("{}: {} went on with an error of a script at a server, and never asked error_of: {}",
+                           machine_->program().file, where_, std::exchange(unhandled_, {})));
 }
 
 bool Run::resume(int arguments) {
@@ -121,6 +138,7 @@ bool Run::resume(int arguments) {
       return false;
     }
     lua_State* const waiting = levels_[levels_.size() - 2].thread.lua;
+    if (!succeeded) unhandled_.clear();
     const int results = succeeded ? lua_gettop(thread) : 1;
     lua_checkstack(waiting, results + 1);
     lua_pushboolean(waiting, succeeded);
@@ -185,6 +203,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
     switch (request.kind) {
       case Request::Kind::command: {
         const redis::Reply reply = co_await request.connection->call(std::move(request.command));
+        run.note_answer(reply);
         push_reply(run.lua(), run.machine().interpreter(), reply);
         break;
       }
@@ -237,7 +256,8 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
       case Request::Kind::none: co_return;
     }
   }
-  // Not where it is destroyed: a process that dies leaves no channel.
+  // Not where it is destroyed: a process that dies leaves no channel, and has not gone on with anything.
+  run.note_end();
   for (std::size_t i = 1; i <= run.channels.size(); ++i) run.leave(i);
 }
 

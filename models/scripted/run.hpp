@@ -79,6 +79,14 @@ class Run final : public sim::InterpretedText {
   /// The lines of the script that it stands in.
   void add_places(std::vector<sim::CodePlace>& places) const override;
 
+  /// Something that nobody meant has happened: the log says so, and the world that its outcome says nothing.
+  void note_mistake(const std::string& sentence);
+  /// What a server answered. If that is an error of a script of theirs, the script has to ask for it by `error_of`, or
+  /// to catch what comes of it, before this run ends: else it is a mistake.
+  void note_answer(const redis::Reply& reply);
+  void note_handled() { unhandled_.clear(); }
+  void note_end();
+
   /// Whether one more pcall may stand inside of those that are going on.
   bool can_nest() const;
 
@@ -98,6 +106,7 @@ class Run final : public sim::InterpretedText {
   std::vector<Level> levels_;
   std::vector<std::unique_ptr<Patience>> patiences_;
   std::uint64_t turns_ = 0;
+  std::string unhandled_;  ///< an error of a script at a server that nobody has asked for yet
   bool has_returned_ = false;
 };
 

@@ -20,7 +20,7 @@ void push_field(lua_State* lua, int table, const char* field) {
   lua_rawget(lua, table);
 }
 
-std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Log& log, const std::string& file) {
+std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Run& run) {
   push_field(lua, table, field);
   std::optional<sim::Instant> moment;
   if (!lua_isnil(lua, -1)) {
@@ -29,7 +29,8 @@ std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* fie
       if (const auto time = symbol->number.timestamp()) moment = time->instant;
     }
     if (!moment)
-      log.note(fmt::format("{}: {} of a hold is no time such as c:now() + 1000, and is left out", file, field));
+      run.note_mistake(fmt::format("{}: {} of a hold is no time such as c:now() + 1000, and is left out",
+                                   run.machine().program().file, field));
   }
   lua_pop(lua, 1);
   return moment;
@@ -46,8 +47,6 @@ bool flag_in(lua_State* lua, int table, const char* field) {
 locks::Hold hold_of(Run& run) {
   lua_State* const lua = run.lua();
   Machine& machine = run.machine();
-  Log& log = *run.lock().log;
-  const std::string& file = machine.program().file;
   lua_settop(lua, 1);
   if (!lua_istable(lua, 1)) {
     lua_newtable(lua);
@@ -58,8 +57,8 @@ locks::Hold hold_of(Run& run) {
   push_field(lua, 1, "token");
   if (lua_type(lua, -1) == LUA_TSTRING) hold.token = Value(std::string_view(lua_tostring(lua, -1)));
   lua_pop(lua, 1);
-  hold.valid_until = moment_in(lua, 1, "valid_until", log, file);
-  hold.lease_until = moment_in(lua, 1, "lease_until", log, file);
+  hold.valid_until = moment_in(lua, 1, "valid_until", run);
+  hold.lease_until = moment_in(lua, 1, "lease_until", run);
   hold.on_monotonic_clock = flag_in(lua, 1, "monotonic");
   hold.is_renewed = flag_in(lua, 1, "renewed");
   push_field(lua, 1, "fencing_token");

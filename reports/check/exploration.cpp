@@ -75,6 +75,13 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
                     traces_text(found.unconfirmed, false, options.language)),
         options, Ink::warning);
   }
+  const std::string_view beside = said(options, "          ", "      ");
+  if (!found.mistake.empty())
+    add_labelled(lines, beside, reason_in(options.language, found.mistake), options, Ink::bad);
+  if (const std::string claims = assumed_claims_text(story.scenario, options.language); !claims.empty())
+    add_labelled(lines, beside, claims, options, Ink::warning);
+  if (const std::string never = weakness_text(found, options.language); !never.empty())
+    add_labelled(lines, beside, never, options, Ink::warning);
   if (found.disagreements > 0) {
     add_labelled(lines, said(options, "          ", "      "),
                  disagreements_text(found.disagreements, options.language), options, Ink::bad);
@@ -86,7 +93,7 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
                   const ExplorationOptions& options) {
   const bool violated = property.verdict == Verdict::violated;
   const bool holds = property.verdict == Verdict::holds;
-  Line line(violated ? "✗ " : holds ? "✓ " : "? ", violated ? Ink::bad : holds ? Ink::good : Ink::warning);
+  Line line(std::string(words_of(property.verdict).sign) + " ", violated ? Ink::bad : holds ? Ink::good : Ink::warning);
   line.append(property.name, Ink::strong).append(" ");
   line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
   if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
@@ -105,25 +112,19 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
 }
 
-/// What is unknown and nobody asked for: for each reason one line.
-void add_unknown(Lines& lines, const std::vector<const ExploredProperty*>& unknown, const ExplorationOptions& options) {
-  std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
-  for (const ExploredProperty* property : unknown) {
-    const auto same =
-        std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == property->why; });
-    if (same == reasons.end())
-      reasons.push_back({property->why, {std::string(property->name)}});
-    else
-      same->second.emplace_back(property->name);
-  }
-  for (const auto& [why, names] : reasons) {
-    add_labelled(lines, said(options, "? unknown: ", "? 未知："), joined(names), options);
-    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
-  }
+/// What is unknown or not judged, and nobody asked for.
+void add_not_known(Lines& lines, Verdict verdict, const NamesAndReasons& properties, const ExplorationOptions& options,
+                   Ink ink) {
+  if (properties.empty()) return;
+  const std::string label =
+      fmt::format("{} {}{}", words_of(verdict).sign, word_of(verdict, options.language), said(options, ": ", "："));
+  add_labelled(lines, label, with_reasons(properties, options.language), options, ink);
 }
 
 /// What holds for the same reason as its neighbours says so together with them.
-void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const ExplorationOptions& options) {
+void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, Scope scope,
+              const ExplorationOptions& options) {
+  const std::string label = "✓ " + holds_text(scope, options.language) + std::string(said(options, ": ", "："));
   for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
     std::vector<std::string> names;
     for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end) {
@@ -134,33 +135,30 @@ void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, const Ex
       if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
       if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
     }
-    add_labelled(lines, said(options, "✓ holds: ", "✓ 成立："), joined(names), options, Ink::good);
+    add_labelled(lines, label, joined(names), options, Ink::good);
     const std::string& why = kept[first]->why;
     if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
   }
   kept.clear();
 }
 
-/// What does not apply takes one line; `--json` has the reasons.
 void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
   std::vector<const ExploredProperty*> kept;
-  std::vector<const ExploredProperty*> unknown;
-  std::vector<std::string> not_judged;
+  NamesAndReasons unknown, not_judged;
   for (const ExploredProperty& property : story.exploration.properties) {
-    if (!property.is_judged && !property.expected)
-      not_judged.emplace_back(property.name);
-    else if (property.verdict == Verdict::unknown && property.as_expected && !property.expected)
-      unknown.push_back(&property);
+    const bool is_asked = property.expected || !property.as_expected;
+    if (property.verdict == Verdict::not_judged && !is_asked)
+      not_judged.emplace_back(property.name, property.why);
+    else if (property.verdict == Verdict::unknown && !is_asked)
+      unknown.emplace_back(property.name, property.why);
     else if (property.verdict == Verdict::holds && property.as_expected)
       kept.push_back(&property);
     else
       add_property(lines, story, property, options);
   }
-  add_kept(lines, kept, options);
-  add_unknown(lines, unknown, options);
-  if (!not_judged.empty())
-    add_labelled(lines, said(options, "– not judged here: ", "– 此处不判定："), joined(not_judged), options,
-                 Ink::faint);
+  add_kept(lines, kept, story.tick ? Scope::this_grid : Scope::all_executions, options);
+  add_not_known(lines, Verdict::unknown, unknown, options, Ink::plain);
+  add_not_known(lines, Verdict::not_judged, not_judged, options, Ink::faint);
 }
 
 void add_marks(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {

@@ -23,6 +23,7 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
   for (const ExploredProperty& property : exploration.properties) expects = expects || property.expected.has_value();
   std::vector<std::string> parts;
   std::vector<std::string> unknown;
+  std::vector<std::string> not_judged;
   std::vector<std::string> holding;
   std::vector<std::string> besides;
   for (const ExploredProperty& property : exploration.properties) {
@@ -31,6 +32,8 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
       if (property.verdict == Verdict::violated) besides.push_back(name);
       continue;
     }
+    const bool is_claimed = property.claim != scenarios::Claim::none;
+    if (property.verdict == Verdict::not_judged && (property.expected || is_claimed)) not_judged.push_back(name);
     if (property.verdict == Verdict::unknown) unknown.push_back(name);
     if (property.verdict == Verdict::holds) holding.push_back(name);
     if (property.verdict != Verdict::violated) continue;
@@ -51,6 +54,7 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
   if (!unknown.empty() && expects) parts.push_back("? " + joined(unknown));
   if (!unknown.empty() && !expects)
     parts.push_back(fmt::format(fmt::runtime(said(language, "? {} unknown", "? {} 个未知")), unknown.size()));
+  if (!not_judged.empty()) parts.push_back("– " + joined(not_judged));
   if (exploration.disagreements > 0) parts.push_back("! " + disagreements_text(exploration.disagreements, language));
   if (!besides.empty()) parts.push_back(std::string(said(language, "besides: ", "另外：")) + joined(besides));
   return joined(parts, "\n");

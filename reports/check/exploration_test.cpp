@@ -56,8 +56,8 @@ ExploredStory forged() {
   broken.expected = scenarios::Expectation{.property = "mutual-exclusion", .verdict = Verdict::violated};
   broken.expected->from.emplace("pause", "71ms");
   found.properties = {broken, property("own-release", Verdict::holds, "in every trace"),
-                      property("no-lost-update", Verdict::unknown, "no resource in this story"),
-                      property("fencing", Verdict::unknown, "no resource in this story")};
+                      property("no-lost-update", Verdict::not_judged, "no resource in this story"),
+                      property("fencing", Verdict::not_judged, "no resource in this story")};
   found.marks = {{"a lease ran out while its holder believed", 812, "租期在持有者仍相信时到期"},
                  {"a server crashed", 0, "服务器崩溃过"}};
   story.witness_files = {"title = \"the witness\"\n", "", "", ""};
@@ -101,8 +101,8 @@ TEST_CASE("exploration: one story says what was explored, what broke from where 
   CHECK(contains(text, "1234 traces in 1.50 s, complete"));
   CHECK(contains(text, "✗ mutual-exclusion violated by A, B, as expected"));
   CHECK(contains(text, "for every pause above 71ms, and for none up to it"));
-  CHECK(contains(text, "✓ holds: own-release\n"));
-  CHECK(contains(text, "? unknown: no-lost-update, fencing\n  no resource in this story"));
+  CHECK(contains(text, "✓ holds (all executions): own-release\n"));
+  CHECK(contains(text, "– not judged: no-lost-update, fencing (no resource in this story)"));
   CHECK(contains(text,
                  "reached: a lease ran out while its holder believed (812 traces)\nnever reached: a server crashed"));
   CHECK(contains(text, "A run in which mutual-exclusion breaks:"));

@@ -6,6 +6,7 @@
 
 #include "reports/text/text.hpp"
 #include "scenarios/checking/agreement.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 #include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {
@@ -26,18 +27,8 @@ std::string range_text(sim::DurationRange range, Language language) {
                      sim::to_string(range.hi));
 }
 
-std::string verdict_in(Verdict verdict, Language language) {
-  if (!is_zh(language)) return std::string(checker::to_string(verdict));
-  switch (verdict) {
-    case Verdict::holds: return "成立";
-    case Verdict::violated: return "被破坏";
-    case Verdict::unknown: return "未知";
-  }
-  return "?";
-}
-
 std::string violated_by(const std::vector<std::string>& by, Language language) {
-  if (by.empty()) return verdict_in(Verdict::violated, language);
+  if (by.empty()) return std::string(word_of(Verdict::violated, language));
   if (is_zh(language)) return fmt::format("被 {} 破坏", joined(by, "、"));
   return "violated by " + joined(by);
 }
@@ -136,11 +127,11 @@ std::optional<std::size_t> shown_witness(const ExploredStory& story) {
 
 std::string verdict_text(const scenarios::ExploredProperty& property, Language language) {
   if (property.verdict == Verdict::violated) return violated_by(property.by, language);
-  return verdict_in(property.verdict, language);
+  return std::string(word_of(property.verdict, language));
 }
 
 std::string expectation_text(const scenarios::Expectation& expectation, Language language) {
-  if (expectation.verdict != Verdict::violated) return verdict_in(expectation.verdict, language);
+  if (expectation.verdict != Verdict::violated) return std::string(word_of(expectation.verdict, language));
   std::string text = violated_by(expectation.violated_by, language);
   for (const auto& [parameter, value] : expectation.from) {
     text += is_zh(language) ? fmt::format("，从 {} {} 起", parameter, value)
@@ -314,6 +305,19 @@ std::string disagreements_text(std::uint64_t n, Language language) {
                      counted(n, "disagreement", "disagreements"));
 }
 
+std::string weakness_text(const scenarios::Exploration& exploration, Language language) {
+  const auto& properties = exploration.properties;
+  const bool is_any_kept =
+      std::any_of(properties.begin(), properties.end(), [](const auto& p) { return p.verdict == Verdict::holds; });
+  const auto& marks = exploration.marks;
+  const auto never = std::find_if(marks.begin(), marks.end(), [](const scenarios::Mark& mark) {
+    return mark.traces == 0 && mark.name == scenarios::TraceMarks::names().front().first;
+  });
+  if (!is_any_kept || never == marks.end()) return "";
+  return fmt::format(fmt::runtime(is_zh(language) ? "从未达到：{}" : "never reached: {}"),
+                     is_zh(language) ? never->name_zh : never->name);
+}
+
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language) {
   if (scenarios::trace_agreement(exploration) == scenarios::Agreement::agrees) return "";
   return fmt::format(fmt::runtime(is_zh(language) ? "预期 {} 条轨迹，探索了 {} 条" : "expected {} traces, explored {}"),
@@ -323,6 +327,9 @@ std::string trace_surprise(const scenarios::Exploration& exploration, Language l
 std::string surprise_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
   if (!property.expected) {
     const bool is_violated = property.verdict == Verdict::violated;
+    if (property.verdict == Verdict::not_judged)
+      return is_zh(language) ? "尚未确定：算法承诺了这一性质，但没有可供判定的内容"
+                             : "still open: the algorithm promises it, and there was nothing to judge it by";
     if (is_zh(language)) return is_violated ? "与算法的承诺不符" : "尚未确定：算法承诺了这一性质";
     return is_violated ? "NOT as claimed: the algorithm promises it" : "still open: the algorithm promises it";
   }

@@ -58,6 +58,10 @@ std::string traces_text(std::uint64_t n, bool on_a_grid, Language language);
 /// "2 disagreements: concrete runs break what the search called kept". Requires: there are some.
 std::string disagreements_text(std::uint64_t n, Language language);
 
+/// "never reached: somebody found the lock taken": what holds where nobody had to wait is weak. Empty: it is not so, or
+/// nothing holds.
+std::string weakness_text(const scenarios::Exploration& exploration, Language language);
+
 /// What of the number of traces is not as expected: "expected 12 traces, explored 13"; empty if nothing is.
 std::string trace_surprise(const scenarios::Exploration& exploration, Language language);
 

@@ -5,14 +5,17 @@
 #include <fmt/format.h>
 
 #include "reports/json/json.hpp"
+#include "reports/run/verdicts.hpp"
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
 
 using scenarios::CampaignState;
+using scenarios::count_not_judged;
 using scenarios::FuzzFinding;
 using scenarios::FuzzMystery;
+using scenarios::what_is_open;
 
 /// "1,234,567".
 std::string grouped(std::uint64_t n) {
@@ -59,11 +62,14 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
                   grouped(static_cast<std::uint64_t>(rate(static_cast<double>(s.runs), state.spent_ms))),
                   rate(static_cast<double>(s.events), state.spent_ms) / 1e6),
       options.width, 0);
-  add_prose(
-      lines,
-      fmt::format("{} different things seen; {} runs broke something{}", grouped(s.features), grouped(s.violating),
-                  s.endless > 0 ? fmt::format("; {} did not end, and are not judged", grouped(s.endless)) : ""),
-      options.width, 0);
+  add_prose(lines,
+            fmt::format("{} runs judged, {} not; {} different things seen; {} runs broke something",
+                        grouped(s.runs - count_not_judged(s)), grouped(count_not_judged(s)), grouped(s.features),
+                        grouped(s.violating)),
+            options.width, 0);
+  for (const auto& [reason, runs] : s.not_judged)
+    add_prose(lines, fmt::format("– {} not judged: {}", counted(runs, "run", "runs"), reason), options.width, 2,
+              Ink::warning);
   for (const FuzzFinding& finding : state.findings) add_finding(lines, finding, options);
   for (const FuzzMystery& mystery : state.mysteries) {
     lines.emplace_back();
@@ -71,10 +77,11 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
               options.width, 2, Ink::warning);
   }
   lines.emplace_back();
-  if (scenarios::is_hardly_judged(state)) {
-    lines.emplace_back("– nothing was found, and most runs did not end: lockstep run tells why a single one does not",
-                       Ink::warning);
-  } else if (state.findings.empty() && state.mysteries.empty()) {
+  const bool is_nothing_found = state.findings.empty() && state.mysteries.empty();
+  if (const auto open = what_is_open(state); is_nothing_found && !open.empty()) {
+    add_prose(lines, fmt::format("? nothing was found, and not all was judged: {}", joined(open, "; ")), options.width,
+              2, Ink::warning);
+  } else if (is_nothing_found) {
     lines.emplace_back("✓ nothing was found, which proves nothing: check does, within its bounds", Ink::good);
   } else {
     add_prose(lines,
@@ -92,7 +99,15 @@ std::string fuzz_json(const CampaignState& state, const FuzzReportOptions& optio
   const scenarios::FuzzStatistics& s = state.statistics;
   document["runs"] = s.runs;
   document["events"] = s.events;
-  document["endless"] = s.endless;
+  document["judged"] = s.runs - count_not_judged(s);
+  document["not_judged"] = Json::array();
+  for (const auto& [reason, runs] : s.not_judged)
+    document["not_judged"].push_back({{"reason", reason}, {"runs", runs}});
+  document["properties"] = Json::array();
+  for (const auto& [name, evidence] : state.evidence) {
+    document["properties"].push_back(
+        {{"property", name}, {"judged", evidence.judged}, {"not_judged", evidence.not_judged}, {"why", evidence.why}});
+  }
   document["violating_runs"] = s.violating;
   document["virtual_time"] = sim::to_string(s.virtual_time);
   document["features"] = s.features;

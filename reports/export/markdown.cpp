@@ -87,15 +87,6 @@ class MarkdownPage {
     add_paragraph(markdown_line(in(language_, scenario.story)));
   }
 
-  std::string mark(const scenarios::Judgement& judgement) const {
-    switch (judgement.finding.verdict) {
-      case Verdict::holds: return "✓";
-      case Verdict::violated: return "✗";
-      case Verdict::unknown: return "?";
-    }
-    return "?";
-  }
-
   std::string stands(const scenarios::Judgement& judgement) const {
     if (judgement.as_expected) return judgement.expected ? words("as expected", "符合预期") : "";
     if (!judgement.expected) return words("**not as claimed by the algorithm**", "**与算法的承诺不符**");
@@ -109,10 +100,10 @@ class MarkdownPage {
              "| --- | --- | --- | --- | --- |\n";
     for (const scenarios::Judgement& judgement : story_.outcome.properties) {
       const checker::Finding& finding = judgement.finding;
-      if (finding.verdict == Verdict::unknown && !judgement.expected) continue;
-      text_ += fmt::format("| {} | {} | {} | {} | {} |\n", mark(judgement), markdown_text(finding.property),
-                           markdown_text(observed_text(story_.outcome, finding, language_)), stands(judgement),
-                           markdown_text(reason_in(language_, finding.why)));
+      text_ +=
+          fmt::format("| {} | {} | {} | {} | {} |\n", words_of(finding.verdict).sign, markdown_text(finding.property),
+                      markdown_text(observed_text(story_.outcome, finding, language_)), stands(judgement),
+                      markdown_text(reason_in(language_, finding.why)));
     }
     text_ += "\n";
   }

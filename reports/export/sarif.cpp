@@ -94,12 +94,16 @@ std::string sarif_log(std::span<const Story> stories, std::span<const scenarios:
       if (!judgement.as_expected) results.push_back(sarif_result(story, judgement));
     }
   }
-  Json invocation{{"executionSuccessful", not_run.empty()}};
-  if (!not_run.empty()) {
-    invocation["toolExecutionNotifications"] = Json::array();
-    for (const scenarios::Diagnostic& diagnostic : not_run)
-      add_notification(invocation["toolExecutionNotifications"], diagnostic);
+  Json notifications = Json::array();
+  for (const scenarios::Diagnostic& diagnostic : not_run) add_notification(notifications, diagnostic);
+  bool is_successful = not_run.empty();
+  for (const Story& story : stories) {
+    if (story.outcome.mistake.empty()) continue;
+    is_successful = false;
+    add_notification(notifications, {story.scenario.file, story.scenario.lock.algorithm_at, story.outcome.mistake});
   }
+  Json invocation{{"executionSuccessful", is_successful}};
+  if (!is_successful) invocation["toolExecutionNotifications"] = std::move(notifications);
   Json run;
   run["tool"] = {{"driver", {{"name", "lockstep"}, {"version", version}, {"rules", sarif_rules()}}}};
   run["invocations"] = Json::array({std::move(invocation)});

@@ -188,7 +188,8 @@ std::string_view verdict_word(checker::Verdict verdict) {
   switch (verdict) {
     case checker::Verdict::holds: return "linearizable";
     case checker::Verdict::violated: return "not linearizable";
-    case checker::Verdict::unknown: return "unknown";
+    case checker::Verdict::unknown:
+    case checker::Verdict::not_judged: return "unknown";
   }
   return "unknown";
 }

@@ -256,7 +256,7 @@ Json expectations(const TableRow& table, std::span<const TableRow> tables, Kinds
     tells_more["dependencies"][late] = {{"not", {{"required", Json::array({"holds"})}}}};
   }
   for (const checker::Property& property : checker::properties()) {
-    Json expected = either({{"enum", Json::array({"holds", "violated", "unknown"})}}, tells_more);
+    Json expected = either({{"enum", Json::array({"holds", "violated", "unknown", "not judged"})}}, tells_more);
     properties[property.name] = with_description(std::move(expected), property.meaning);
   }
   if (mode == 2)

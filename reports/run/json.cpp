@@ -32,6 +32,11 @@ checker::Names names_of(const scenarios::Outcome& outcome) {
   return names;
 }
 
+/// What a verdict that something holds is about.
+Json scope_of(checker::Verdict verdict, std::string_view scope) {
+  return verdict == checker::Verdict::holds ? Json(scope) : Json();
+}
+
 /// Who waits for whom, and what for; only where there is a deadlock.
 void add_waits(Json& json, std::span<const checker::WaitFor> waits, const checker::Names& names) {
   if (waits.empty()) return;
@@ -50,6 +55,7 @@ Json json_of(const scenarios::Outcome& outcome, const scenarios::Judgement& judg
   json["view"] = checker::to_string(finding.view);
   json["expected"] = judgement.expected ? Json(checker::to_string(judgement.expected->verdict)) : Json();
   json["verdict"] = checker::to_string(finding.verdict);
+  json["scope"] = scope_of(finding.verdict, "this run");
   json["claimed"] = judgement.claim != scenarios::Claim::none;
   json["as_expected"] = judgement.as_expected;
   json["by"] = blamed(outcome, finding);
@@ -76,6 +82,7 @@ Json json_of(const Story& story) {
   }
   json["notes"] = story.outcome.notes;
   if (!story.outcome.script_mistakes.empty()) json["script_mistakes"] = story.outcome.script_mistakes;
+  if (!story.outcome.mistake.empty()) json["mistake"] = story.outcome.mistake;
   return json;
 }
 
@@ -106,16 +113,18 @@ Json json_of_frontier(const scenarios::ExploredProperty& property) {
   return json;
 }
 
-Json json_of(const scenarios::ExploredProperty& property, const std::string& witness, const checker::Names& names) {
+Json json_of(const scenarios::ExploredProperty& property, const std::string& witness, std::string_view scope,
+             const checker::Names& names) {
   Json json;
   json["property"] = property.name;
   json["name"] = property.name;
   json["view"] = checker::to_string(checker::property_named(property.name).view);
   json["verdict"] = checker::to_string(property.verdict);
+  json["scope"] = scope_of(property.verdict, scope);
   json["why"] = property.why;
   json["expected"] = property.expected ? Json(checker::to_string(property.expected->verdict)) : Json();
   json["claimed"] = property.claim != scenarios::Claim::none;
-  json["judged"] = property.is_judged;
+  json["judged"] = property.verdict != checker::Verdict::not_judged;
   json["as_expected"] = property.as_expected;
   // A replay showed it, and which traces break it rests on widened times.
   const bool is_counted = property.violating_traces > 0 || property.verdict != checker::Verdict::violated;
@@ -163,6 +172,7 @@ Json json_of(const ExploredStory& story, bool times) {
   json["disagreements"] = found.disagreements;
   json["expected_traces"] = found.expected_traces;
   if (!found.script_mistakes.empty()) json["script_mistakes"] = found.script_mistakes;
+  if (!found.mistake.empty()) json["mistake"] = found.mistake;
   json["marks"] = Json::array();
   for (const scenarios::Mark& mark : found.marks)
     json["marks"].push_back({{"name", mark.name}, {"traces", mark.traces}});
@@ -170,7 +180,7 @@ Json json_of(const ExploredStory& story, bool times) {
   for (std::size_t i = 0; i < found.properties.size(); ++i) {
     const bool has_witness = i < story.witness_files.size();
     json["properties"].push_back(json_of(found.properties[i], has_witness ? story.witness_files[i] : std::string(),
-                                         client_names(story.scenario)));
+                                         story.tick ? "this grid" : "all executions", client_names(story.scenario)));
   }
   return json;
 }
@@ -257,6 +267,7 @@ std::string algorithms_json(std::span<const models::locks::Entry> entries) {
     for (const models::locks::ParameterSpec& parameter : entry.parameters)
       one["parameters"].push_back(json_of(parameter));
     one["claims"] = entry.claims;
+    one["claims_nothing_itself"] = entry.claims_nothing_itself;
     one["repaired_by"] = Json::if_any(entry.repaired_by);
     one["many_nodes"] = entry.many_nodes;
     json["algorithms"].push_back(std::move(one));

@@ -24,7 +24,8 @@ void add_line(Trouble& trouble, const std::string& line, const std::string& why)
 Trouble trouble_of(const Story& story) {
   Trouble trouble;
   if (story.outcome.as_expected) return trouble;
-  trouble.kind = Trouble::Kind::failure;
+  trouble.kind = story.outcome.mistake.empty() ? Trouble::Kind::failure : Trouble::Kind::error;
+  if (!story.outcome.mistake.empty()) add_line(trouble, story.outcome.mistake, "");
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     if (judgement.as_expected) continue;
     add_line(trouble, fmt::format("{}: {}", judgement.finding.property, surprise_text(story.outcome, judgement)),
@@ -40,6 +41,7 @@ Trouble trouble_of(const ExploredStory& story) {
   const scenarios::Agreement stands = agreement(story);
   if (stands == scenarios::Agreement::agrees && found.counts.complete) return trouble;
   trouble.kind = stands == scenarios::Agreement::differs ? Trouble::Kind::failure : Trouble::Kind::error;
+  if (!found.mistake.empty()) add_line(trouble, found.mistake, "");
   for (const scenarios::ExploredProperty& property : found.properties) {
     if (property.as_expected) continue;
     add_line(trouble,

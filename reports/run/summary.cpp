@@ -22,7 +22,8 @@ std::string expectations_text(const scenarios::Outcome& outcome) {
     if (!judgement.expected) continue;
     expects_anything = true;
     if (judgement.expected->verdict == Verdict::violated) parts.emplace_back(judgement.finding.property);
-    if (judgement.expected->verdict == Verdict::unknown) unknown.emplace_back(judgement.finding.property);
+    const Verdict verdict = judgement.expected->verdict;
+    if (verdict == Verdict::unknown || verdict == Verdict::not_judged) unknown.emplace_back(judgement.finding.property);
   }
   if (!expects_anything) return "nothing";
   std::string text = parts.empty() ? "holds" : "✗ " + joined(parts);
@@ -40,7 +41,9 @@ std::string observations_text(const scenarios::Outcome& outcome) {
     // What is claimed is expected of a file that says nothing.
     const bool is_asked = judgement.expected || !judgement.as_expected;
     if (judgement.finding.verdict == Verdict::violated) (is_asked ? broken : besides).push_back(name);
-    if (judgement.finding.verdict == Verdict::unknown && judgement.expected) unknown.push_back(name);
+    const Verdict verdict = judgement.finding.verdict;
+    const bool is_known = verdict == Verdict::holds || verdict == Verdict::violated;
+    if (!is_known && (judgement.expected || judgement.claim != scenarios::Claim::none)) unknown.push_back(name);
   }
   // Two beliefs at once are always more than one mutex allows: not worth a line of its own in every row.
   const auto contains = [](const std::vector<std::string>& names, std::string_view name) {
@@ -50,8 +53,11 @@ std::string observations_text(const scenarios::Outcome& outcome) {
     if (contains(broken, property.implied_by) || contains(besides, property.implied_by))
       std::erase(besides, property.name);
   }
-  std::string text = broken.empty() ? "holds" : "✗ " + joined(broken);
-  if (!unknown.empty()) text += "\n? " + joined(unknown);
+  const bool is_any_kept =
+      std::any_of(outcome.properties.begin(), outcome.properties.end(),
+                  [](const scenarios::Judgement& j) { return j.finding.verdict == Verdict::holds; });
+  std::string text = !broken.empty() ? "✗ " + joined(broken) : is_any_kept ? "holds" : "";
+  if (!unknown.empty()) text += (text.empty() ? "? " : "\n? ") + joined(unknown);
   if (!besides.empty()) text += "\nbesides: " + joined(besides);
   return text;
 }
@@ -59,6 +65,9 @@ std::string observations_text(const scenarios::Outcome& outcome) {
 void add_surprises(Lines& lines, const Story& story, std::size_t width) {
   lines.emplace_back();
   lines.emplace_back(printable(story.scenario.file), Ink::strong);
+  if (!story.outcome.mistake.empty()) {
+    for (const std::string& part : wrap(story.outcome.mistake, width - 2)) lines.emplace_back("  " + part, Ink::bad);
+  }
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     if (judgement.as_expected) continue;
     const std::string what = fmt::format("{}: {}", judgement.finding.property, surprise_text(story.outcome, judgement));

@@ -30,7 +30,7 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   const bool zh = options.language == Language::zh;
   const checker::Finding& finding = judgement.finding;
   const bool violated = finding.verdict == Verdict::violated;
-  Line line(violated ? "✗ " : finding.verdict == Verdict::holds ? "✓ " : "? ", violated ? Ink::bad : Ink::warning);
+  Line line(std::string(words_of(finding.verdict).sign) + " ", violated ? Ink::bad : Ink::warning);
   line.append(printable(finding.property), Ink::strong).append(" ");
   line.append(printable(observed_text(story.outcome, finding, options.language)), violated ? Ink::bad : Ink::plain);
   if (judgement.claim != scenarios::Claim::none) line.append(zh ? "，算法承诺" : ", claimed", Ink::faint);
@@ -52,24 +52,45 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   }
 }
 
+/// `text` behind `label`, broken into lines that begin below each other.
+void add_labelled(Lines& lines, std::string_view label, const std::string& text, const TimelineOptions& options,
+                  Ink ink) {
+  const std::size_t indent = display_width(label);
+  for (const std::string& part : wrap(text, std::min(options.width, kProseMax) - indent)) {
+    lines.emplace_back(label, ink);
+    lines.back().fill_to(indent).append(part);
+    label = "";
+  }
+}
+
 void add_verdicts(Lines& lines, const Story& story, const TimelineOptions& options) {
   std::vector<std::string> holding;
+  NamesAndReasons unknown, not_judged;
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     const bool holds = judgement.finding.verdict == Verdict::holds;
     if (holds && judgement.as_expected) {
       holding.emplace_back(judgement.finding.property);
-    } else if (judgement.finding.verdict != Verdict::unknown || judgement.expected) {
+    } else if (judgement.finding.verdict == Verdict::unknown && !judgement.expected) {
+      unknown.emplace_back(judgement.finding.property, judgement.finding.why);
+    } else if (judgement.finding.verdict == Verdict::not_judged && !judgement.expected) {
+      not_judged.emplace_back(judgement.finding.property, judgement.finding.why);
+    } else {
       add_broken(lines, story, judgement, options);
     }
   }
-  if (holding.empty()) return;
-  std::string_view label = options.language == Language::zh ? "✓ 成立：" : "✓ holds: ";
-  const std::size_t indent = display_width(label);
-  for (const std::string& part : wrap(joined(holding), options.width - indent)) {
-    lines.emplace_back(label, Ink::good);
-    lines.back().fill_to(indent).append(part);
-    label = "";
-  }
+  const auto label_of = [&](Verdict verdict, std::string_view words) {
+    return fmt::format("{} {}{}", words_of(verdict).sign, words, options.language == Language::zh ? "：" : ": ");
+  };
+  const auto add = [&](Verdict verdict, std::string_view words, const std::string& text, Ink ink) {
+    if (!text.empty()) add_labelled(lines, label_of(verdict, words), text, options, ink);
+  };
+  add(Verdict::holds, holds_text(Scope::this_run, options.language), joined(holding), Ink::good);
+  add(Verdict::unknown, word_of(Verdict::unknown, options.language), with_reasons(unknown, options.language),
+      Ink::warning);
+  add(Verdict::not_judged, word_of(Verdict::not_judged, options.language), with_reasons(not_judged, options.language),
+      Ink::faint);
+  if (const std::string claims = assumed_claims_text(story.scenario, options.language); !claims.empty())
+    add_prose(lines, (options.language == Language::zh ? "注意：" : "note: ") + claims, options.width, 0);
 }
 
 }  // namespace

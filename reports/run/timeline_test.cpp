@@ -61,7 +61,7 @@ A stops for 150ms. Its lease runs out, and B gets the lock.
 ✗ mutual-exclusion violated by A, B at 122ms, as expected
   B got the lock at 122ms while A, who got it at 2ms, still believed to hold it
   (until 152ms)
-✓ holds: own-release
+✓ holds (this run): own-release
 
 A paused client cannot notice that it is late.
 )");

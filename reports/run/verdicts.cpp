@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -19,12 +23,56 @@ std::string violated_text(const std::vector<std::string>& by, const std::optiona
   return text;
 }
 
-std::string word_of(checker::Verdict verdict, Language language) {
-  if (language != Language::zh) return std::string(checker::to_string(verdict));
-  return verdict == checker::Verdict::holds ? "成立" : verdict == checker::Verdict::violated ? "被破坏" : "未知";
+}  // namespace
+
+const VerdictWords& words_of(checker::Verdict verdict) {
+  using checker::Verdict;
+  static constexpr std::array<VerdictWords, 4> table{{{Verdict::holds, "✓", "holds", "成立", "good"},
+                                                      {Verdict::violated, "✗", "violated", "被破坏", "bad"},
+                                                      {Verdict::unknown, "?", "unknown", "未知", "warning"},
+                                                      {Verdict::not_judged, "–", "not judged", "未判定", "faint"}}};
+  return table[static_cast<std::size_t>(verdict)];
 }
 
-}  // namespace
+std::string_view word_of(checker::Verdict verdict, Language language) {
+  return language == Language::zh ? words_of(verdict).zh : words_of(verdict).en;
+}
+
+std::string holds_text(Scope scope, Language language) {
+  const bool zh = language == Language::zh;
+  const std::string_view of = scope == Scope::this_run         ? (zh ? "本次运行" : "this run")
+                              : scope == Scope::all_executions ? (zh ? "所有执行" : "all executions")
+                                                               : (zh ? "此网格" : "this grid");
+  return fmt::format(fmt::runtime(zh ? "{}（{}）" : "{} ({})"), word_of(checker::Verdict::holds, language), of);
+}
+
+std::string with_reasons(const NamesAndReasons& properties, Language language) {
+  const bool zh = language == Language::zh;
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> reasons;
+  for (const auto& [name, why] : properties) {
+    const auto same = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == why; });
+    if (same == reasons.end())
+      reasons.push_back({why, {name}});
+    else
+      same->second.push_back(name);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [why, names] : reasons) {
+    parts.push_back(joined(names));
+    if (!why.empty())
+      parts.back() += fmt::format(fmt::runtime(zh ? "（{}）" : " ({})"), reason_in(language, std::string(why)));
+  }
+  return joined(parts, zh ? "；" : "; ");
+}
+
+std::string assumed_claims_text(const scenarios::Scenario& scenario, Language language) {
+  const auto& entry = scenario.lock.own.entry;
+  if (!entry || !entry->claims_nothing_itself) return "";
+  const std::string claims = joined(std::vector<std::string>(entry->claims.begin(), entry->claims.end()));
+  return fmt::format(fmt::runtime(language == Language::zh ? "{} 没有写 claims，按必须满足 {} 来判定"
+                                                           : "{} says no claims, so it is held to {}"),
+                     scenario.lock.algorithm, claims);
+}
 
 const std::string& in(Language language, const scenarios::Text& text) {
   return language == Language::zh && !text.zh.empty() ? text.zh : text.en;
@@ -49,13 +97,13 @@ std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker
 }
 
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding, Language language) {
-  if (finding.verdict != checker::Verdict::violated) return word_of(finding.verdict, language);
+  if (finding.verdict != checker::Verdict::violated) return std::string(word_of(finding.verdict, language));
   return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt,
                        language);
 }
 
 std::string expected_text(const scenarios::Expectation& expectation, Language language) {
-  if (expectation.verdict != checker::Verdict::violated) return word_of(expectation.verdict, language);
+  if (expectation.verdict != checker::Verdict::violated) return std::string(word_of(expectation.verdict, language));
   return violated_text(expectation.violated_by, expectation.at, language);
 }
 

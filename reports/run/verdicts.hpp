@@ -4,6 +4,8 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
@@ -29,7 +31,31 @@ checker::Names client_names(const scenarios::Scenario& scenario);
 /// In the order of the finding: the earlier holder first.
 std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker::Finding& finding);
 
-/// "violated by B, C at 163ms", "holds", "unknown".
+/// How a verdict is written, wherever one is: "✗ … violated", "– … not judged".
+struct VerdictWords {
+  checker::Verdict verdict;
+  std::string_view sign;
+  std::string_view en;
+  std::string_view zh;
+  std::string_view look;  ///< of a page: "good", "bad", "warning", "faint"
+};
+const VerdictWords& words_of(checker::Verdict verdict);
+std::string_view word_of(checker::Verdict verdict, Language language);
+
+/// Of which executions a verdict that something holds is.
+enum class Scope : std::uint8_t { this_run, all_executions, this_grid };
+/// "holds (this run)".
+std::string holds_text(Scope scope, Language language);
+
+/// Properties and why nothing is known of each: those with the same reason together, "fair, capacity (WHY); fencing
+/// (WHY)".
+using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
+std::string with_reasons(const NamesAndReasons& properties, Language language);
+
+/// Which script has no `claims`, and what it is held to; empty: it has some, or is none.
+std::string assumed_claims_text(const scenarios::Scenario& scenario, Language language);
+
+/// "violated by B, C at 163ms", "holds", "unknown", "not judged".
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding,
                           Language language = Language::en);
 /// The same of what a file expects: "violated by B, C", "holds".

@@ -37,21 +37,23 @@ Agreement greatest_agreement(const ExploredProperty& property, const std::string
 
 Agreement agreement(const Exploration& exploration, const ExploredProperty& property, std::string_view parameter) {
   const bool complete = exploration.counts.complete;
+  const bool is_not_known = property.verdict == Verdict::unknown || property.verdict == Verdict::not_judged;
   if (!property.expected) {
     if (property.claim == Claim::expected && property.verdict == Verdict::violated) return Agreement::differs;
-    const bool is_open = property.claim != Claim::none && property.is_judged && property.verdict == Verdict::unknown;
+    const bool is_open = property.claim != Claim::none && (is_not_known || property.is_disputed);
     return is_open ? Agreement::open : Agreement::agrees;
   }
   const Expectation& expected = *property.expected;
-  if (property.verdict != expected.verdict) {
+  if (!is_as_expected(expected.verdict, property.verdict)) {
     // What was found stays found; only what was not found may still turn up.
-    return property.verdict == Verdict::unknown && !complete ? Agreement::open : Agreement::differs;
+    return is_not_known ? Agreement::open : Agreement::differs;
   }
-  if (property.verdict != Verdict::violated) return Agreement::agrees;
+  if (property.verdict != Verdict::violated) return property.is_disputed ? Agreement::open : Agreement::agrees;
   // Which of those who are alike the witness names is a matter of how the search went.
   const bool blames_the_same =
       expected.violated_by.empty() || are_same_but_for_names(expected.violated_by, property.by, exploration.alike);
-  Agreement all = blames_the_same ? Agreement::agrees : complete ? Agreement::differs : Agreement::open;
+  Agreement all = property.is_disputed ? Agreement::open : Agreement::agrees;
+  all = std::max(all, blames_the_same ? Agreement::agrees : complete ? Agreement::differs : Agreement::open);
   for (const auto& [name, value] : expected.from) {
     if (!parameter.empty() && name != parameter) continue;
     all = std::max(all, threshold_agreement(property, name, value, complete));
@@ -75,6 +77,7 @@ Agreement trace_agreement(const Exploration& exploration) {
 
 Agreement agreement(const Exploration& exploration, std::string_view parameter) {
   Agreement all = trace_agreement(exploration);
+  if (!exploration.mistake.empty()) all = std::max(all, Agreement::open);
   for (const ExploredProperty& property : exploration.properties) {
     all = std::max(all, agreement(exploration, property, parameter));
   }
@@ -86,7 +89,7 @@ void compare(const Scenario& scenario, Exploration& exploration, const Compariso
   for (ExploredProperty& property : exploration.properties) {
     const Expectation* expected = expectation_of(scenario.expect_check, property.name);
     property.expected = expected != nullptr ? std::optional(*expected) : std::nullopt;
-    property.claim = claim_of(comparison.claims, property.name, scenario.expect_check);
+    property.claim = property.applies ? claim_of(comparison.claims, property.name, scenario.expect_check) : Claim::none;
     property.as_expected = agreement(exploration, property, comparison.parameter) == Agreement::agrees;
   }
   exploration.as_expected = agreement(exploration, comparison.parameter) == Agreement::agrees;

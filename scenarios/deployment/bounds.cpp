@@ -93,6 +93,8 @@ checker::Circumstances Deployment::circumstances() const {
           .shares_lock = shares_lock(),
           .takes_several_locks = deadlock_bound_.has_value(),
           .promises_turns = overtakings().has_value(),
+          .reenters = std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                                  [](const ClientSpec& client) { return client.reenter > 0; }),
           .servers = keeps_one_state() ? 1 : scenario_.servers.size()};
 }
 
@@ -105,6 +107,11 @@ std::string_view Deployment::why_not_explored(std::string_view property) const {
   const auto why = checker::property_named(property).why_not_explored;
   const std::string_view text = why != nullptr ? why(circumstances()) : "";
   return text.empty() ? why_not_judged(property) : text;
+}
+
+bool Deployment::can_be_claimed(std::string_view property) const {
+  const auto can_be_seen = checker::property_named(property).can_be_seen;
+  return why_not_judged(property).empty() && (can_be_seen == nullptr || can_be_seen(circumstances()));
 }
 
 std::optional<std::int64_t> Deployment::overtakings() const {

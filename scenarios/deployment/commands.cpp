@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/redis/client/endpoint.hpp"
+#include "models/redis/script/script_engine.hpp"
 #include "models/redis/script/sha1.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "sim/invariant.hpp"
@@ -19,7 +20,9 @@ sim::Task<void> Deployment::command_program(models::Client& client, const Client
   sim::invariant(number < servers.size(), "commands are for a server of the story");
   models::redis::Connection server = servers[number];
   for (const ClientSpec::Line& line : spec.commands) {
-    co_await server.call(line.command);
+    const models::redis::Reply reply = co_await server.call(line.command);
+    if (reply.is_error() && models::redis::is_mistake_of_script(reply.text()))
+      world_.note_mistake("a script among the commands of the story");
     if (trouble_) continue;
     if (const auto trouble = servers_->trouble()) trouble_ = ScriptTrouble{trouble->message, line.at};
   }

@@ -350,6 +350,12 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   return std::nullopt;
 }
 
+std::optional<std::string> Deployment::mistake() const {
+  if (world_.mistake() == nullptr) return std::nullopt;
+  return fmt::format("a script stops with an error of its own, so nothing is known of what was meant: {}",
+                     one_line(world_.mistake()));
+}
+
 std::vector<std::string> Deployment::script_mistakes() const {
   std::vector<std::string> sentences;
   for (const models::Servers::Mistake& mistake : servers_->mistakes()) {

@@ -106,6 +106,8 @@ class Deployment {
   std::string_view why_not_judged(std::string_view property) const;
   /// The same for an exploration, which can judge a little less.
   std::string_view why_not_explored(std::string_view property) const;
+  /// Whether the story has what it is about: nobody claims of a lock what it is not asked for.
+  bool can_be_claimed(std::string_view property) const;
   /// Whether somebody takes the lock as one of several, as readers do.
   bool shares_lock() const;
 
@@ -131,8 +133,11 @@ class Deployment {
   std::string place_of_script(std::string_view sha1) const;
   /// The same with the place where the script stands, in one text: for an exploration.
   std::optional<std::string> trouble_of_scripts() const;
+  /// Why nothing is known of this execution: a script of the story ran into an error that nobody handled. Nothing: none
+  /// did.
+  std::optional<std::string> mistake() const;
   /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says
-  /// there.
+  /// there. Handled ones, too.
   std::vector<std::string> script_mistakes() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;

@@ -60,6 +60,8 @@ struct Outcome {
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.
   std::vector<std::string> notes;
   std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
+  /// One of these, that nobody handled: then nothing is known, and it is not as expected. Empty: there was none.
+  std::string mistake;
 };
 
 }  // namespace lockstep::scenarios

@@ -38,7 +38,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 12";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 13";
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -356,8 +356,9 @@ class Search {
     const std::span<const PropertyTally> tallies = total_->tallies();
     result_.properties.resize(tallies.size());
     const auto is_to_show = [](const PropertyTally& tally) { return !tally.best.empty() || !tally.suspects.empty(); };
+    tell_script_mistakes();
+    result_.mistake = total_->script_mistake().value_or("");
     if (std::count_if(tallies.begin(), tallies.end(), is_to_show) < 2) {
-      tell_script_mistakes();
       for (std::size_t i = 0; i < tallies.size(); ++i) result_.properties[i] = conclude(tallies[i], *workers_.front());
     } else {
       std::atomic<std::size_t> next = 0;
@@ -371,7 +372,8 @@ class Search {
     result_.unconfirmed = not_shown_;
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const ExploredProperty& property = result_.properties[i];
-      if (property.is_judged && property.verdict != Verdict::violated)
+      // Where a run leaves it open, there is no violation that one could confirm.
+      if (property.verdict == Verdict::unknown && !property.unconfirmed.empty())
         result_.unconfirmed = std::max(result_.unconfirmed, tallies[i].unconfirmed);
     }
   }
@@ -396,17 +398,17 @@ class Search {
     ExploredProperty explored;
     explored.name = tally.name;
     explored.violating_traces = tally.violating_traces;
-    if (const std::string_view why = workers_.front()->story.deployment().why_not_explored(tally.name); !why.empty()) {
+    const Deployment& deployment = workers_.front()->story.deployment();
+    explored.applies = deployment.can_be_claimed(tally.name) && is_asked(options_, tally.name);
+    const auto not_judged = [&](std::string_view why) {
+      explored.verdict = Verdict::not_judged;
       explored.why = why;
-      explored.is_judged = false;
       return explored;
-    }
-    if (!is_asked(options_, tally.name)) {
-      explored.why = "not asked";
-      explored.is_judged = false;
-      return explored;
-    }
-    const std::optional<std::string>& trouble = total_->script_trouble();
+    };
+    if (const std::string_view why = deployment.why_not_explored(tally.name); !why.empty()) return not_judged(why);
+    if (!is_asked(options_, tally.name)) return not_judged("not asked");
+    const std::optional<std::string>& trouble =
+        total_->script_mistake() ? total_->script_mistake() : total_->script_trouble();
     if (!tally.best.empty() || !tally.suspects.empty()) {
       show(tally, explored, worker);
       // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
@@ -422,10 +424,9 @@ class Search {
       explored.why = "not broken so far, but a bound was hit";
       return explored;
     }
-    if (checker::property_named(tally.name).needs_a_holder && !total_->marks().somebody_got_the_lock()) {
-      explored.why = checker::nothing_was_tried;
-      explored.is_judged = uses_lock();
-      return explored;
+    if (!tally.is_seen) {
+      explored.applies = explored.applies && uses_lock();
+      return not_judged(checker::property_named(tally.name).unseen);
     }
     explored.verdict = Verdict::holds;
     explored.why = result_.counts.traces == 1
@@ -452,6 +453,10 @@ class Search {
       }
     }
     const bool is_certain = !tally.best.empty();
+    if (first->is_left_open && !is_certain) {
+      explored.why = first->reason;
+      return;
+    }
     const std::string_view lead =
         !is_certain                ? "a violation that rests on widened times could not be confirmed by a replay: "
         : first->has_close_moments ? "a violation was found that a replay does not show; it needs moments less than a "

@@ -36,8 +36,9 @@ struct Threshold {
 /// One property after all traces.
 struct ExploredProperty {
   std::string_view name;
-  /// violated: some order and delays break it, and the witness was replayed. holds: none does, and the exploration is
-  /// complete. unknown: a bound was hit, or it cannot be judged here (`why` says).
+  /// violated: some order and delays break it, and the witness was replayed. holds: none does, the exploration is
+  /// complete, and what it is about was seen. not_judged: it was not, or there is none in this story. unknown: a bound
+  /// was hit, a script made a mistake, … `why` says.
   checker::Verdict verdict = checker::Verdict::unknown;
   std::string why;  ///< one sentence for people
   std::uint64_t violating_traces = 0;
@@ -53,9 +54,9 @@ struct ExploredProperty {
   std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none
   std::optional<Expectation> expected;
   Claim claim = Claim::none;
-  bool is_judged =
-      true;  ///< false: it does not apply to this story, or an exploration cannot judge it there; `why` says which
-  bool as_expected = true;  ///< true when nothing was expected
+  bool applies = true;       ///< false: the story has nothing that it is about, or nobody asked: then nobody claims it
+  bool is_disputed = false;  ///< a concrete run contradicts the search: one of `Exploration::disagreements`
+  bool as_expected = true;   ///< true when nothing was expected
 };
 
 /// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was
@@ -81,6 +82,9 @@ struct Exploration {
   std::vector<std::vector<std::string>>
       alike;  ///< clients that differ in their names alone: what one does, each of them can do
   std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
+  /// One of these, that nobody handled in some execution: then only violations are known that another execution shows.
+  /// Empty: there was none.
+  std::string mistake;
   std::optional<std::int64_t> expected_traces;
   bool as_expected = true;  ///< all properties and the number of traces
 

@@ -17,6 +17,11 @@ using checker::ExploredFault;
 using checker::Explorer;
 using checker::FaultBudget;
 
+/// Keeps the first by text: which of several comes first is a matter of how the search went.
+void keep_first(std::optional<std::string>& known, const std::optional<std::string>& other) {
+  if (other && (!known || *other < *known)) known = other;
+}
+
 }  // namespace
 
 std::string_view parameter_of(const FaultBudget& budget) {
@@ -120,10 +125,14 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
 
 void TraceJudge::look(Explorer& explorer) {
   const std::optional<std::string> trouble = story_->deployment().trouble_of_scripts();
-  note_trouble(trouble);
+  keep_first(script_trouble_, trouble);
+  const std::optional<std::string> mistake = story_->deployment().mistake();
+  keep_first(script_mistake_, mistake);
+  if (mistake) return;
   // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
   if (!trouble) marks_.look(explorer, explorer.world().history());
   const std::span<const checker::Violation> ways = ways_of(explorer);
+  if (!trouble) note_seen();
   if (ways.empty()) return;
   size_.reset();
 
@@ -173,6 +182,14 @@ void TraceJudge::look(Explorer& explorer) {
     }
   }
   if (is_suspected && !is_violating) ++unconfirmed_;
+}
+
+/// Requires: the finder has looked at the trace.
+void TraceJudge::note_seen() {
+  const checker::OrderedHistory story = finder_->story();
+  const std::span<const checker::Property> properties = checker::properties();
+  for (std::size_t i = 0; i < tallies_.size(); ++i)
+    tallies_[i].is_seen = tallies_[i].is_seen || (is_judged_[i] && checker::is_seen(properties[i], story));
 }
 
 /// Requires: the constraints of a way stand, and it is feasible.
@@ -401,15 +418,12 @@ void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& exp
   }
 }
 
-void TraceJudge::note_trouble(const std::optional<std::string>& trouble) {
-  if (trouble && (!script_trouble_ || *trouble < *script_trouble_)) script_trouble_ = trouble;
-}
-
 void TraceJudge::merge(const TraceJudge& other) {
   const auto take_better = [](std::vector<BestTrace>& mine, const std::vector<BestTrace>& theirs) {
     for (const BestTrace& trace : theirs) insert(mine, trace);
   };
   for (std::size_t i = 0; i < tallies_.size(); ++i) {
+    tallies_[i].is_seen = tallies_[i].is_seen || other.tallies_[i].is_seen;
     tallies_[i].violating_traces += other.tallies_[i].violating_traces;
     tallies_[i].unconfirmed += other.tallies_[i].unconfirmed;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
@@ -424,7 +438,8 @@ void TraceJudge::merge(const TraceJudge& other) {
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
-  note_trouble(other.script_trouble_);
+  keep_first(script_trouble_, other.script_trouble_);
+  keep_first(script_mistake_, other.script_mistake_);
 }
 
 // --- Checkpoints.
@@ -441,12 +456,15 @@ void TraceJudge::write(std::ostream& out) const {
       checker::BranchStack(best.branch).write(out);
     }
   };
-  const std::string trouble = script_trouble_.value_or("");
-  out << trouble.size() << ' ' << trouble << '\n' << unconfirmed_;
+  for (const auto* reason : {&script_trouble_, &script_mistake_}) {
+    const std::string text = reason->value_or("");
+    out << text.size() << ' ' << text << '\n';
+  }
+  out << unconfirmed_;
   for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
-    out << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
+    out << tally.is_seen << ' ' << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
     for (const auto* thresholds : {&tally.thresholds, &tally.possible}) {
       for (const checker::ThresholdFold& threshold : *thresholds) {
         write_extent(threshold.upward());
@@ -490,19 +508,21 @@ bool TraceJudge::read(std::istream& in) {
     }
   };
   std::array<std::uint64_t, TraceMarks::kCount> counts{};
-  constexpr std::size_t kLongestTrouble = 100'000;
-  std::size_t length = 0;
-  in >> length;
-  if (!in || length > kLongestTrouble || in.get() != ' ') return false;
-  std::string trouble(length, ' ');
-  in.read(trouble.data(), static_cast<std::streamsize>(length));
-  script_trouble_ = length == 0 ? std::nullopt : std::optional(trouble);
+  constexpr std::size_t kLongestReason = 100'000;
+  for (auto* reason : {&script_trouble_, &script_mistake_}) {
+    std::size_t length = 0;
+    in >> length;
+    if (!in || length > kLongestReason || in.get() != ' ') return false;
+    std::string text(length, ' ');
+    in.read(text.data(), static_cast<std::streamsize>(length));
+    *reason = length == 0 ? std::nullopt : std::optional(text);
+  }
   in >> unconfirmed_;
   for (std::uint64_t& count : counts) in >> count;
   marks_.set_counts(counts);
   for (PropertyTally& tally : tallies_) {
     std::size_t thresholds = 0;
-    in >> tally.violating_traces >> tally.unconfirmed >> thresholds;
+    in >> tally.is_seen >> tally.violating_traces >> tally.unconfirmed >> thresholds;
     if (!in || thresholds != tally.thresholds.size()) return false;
     for (auto* folds : {&tally.thresholds, &tally.possible}) {
       for (checker::ThresholdFold& threshold : *folds) {

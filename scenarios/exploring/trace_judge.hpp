@@ -45,6 +45,7 @@ struct BestTrace {
 struct PropertyTally {
   std::string_view name;               ///< as in checker/properties/properties.hpp, in whose order the tallies are
   std::uint64_t violating_traces = 0;  ///< some of their delays break it
+  bool is_seen = false;                ///< some trace has what it is about
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
   std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
   std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
@@ -83,6 +84,8 @@ class TraceJudge {
   std::uint64_t unconfirmed() const { return unconfirmed_; }
   /// Why some trace says nothing for certain: a script was stopped. Of several reasons the first by text.
   const std::optional<std::string>& script_trouble() const { return script_trouble_; }
+  /// Likewise: a script ran into an error of its own. What such traces break, and what they reach, does not count.
+  const std::optional<std::string>& script_mistake() const { return script_mistake_; }
 
   /// Which way the present trace breaks a property: a feasible one, for certain if there is one.
   struct Way {
@@ -125,7 +128,7 @@ class TraceJudge {
   void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
   void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
   void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
-  void note_trouble(const std::optional<std::string>& trouble);
+  void note_seen();
 
   const ExploredStory* story_;
   checker::ViolationFinder* finder_;
@@ -138,6 +141,7 @@ class TraceJudge {
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
   std::optional<std::string> script_trouble_;
+  std::optional<std::string> script_mistake_;
 
   // Of the present trace.
   std::vector<checker::Length> lengths_;

@@ -89,8 +89,8 @@ FamilyPoint FamilyPoints::at(Duration x, Duration y, SameOrder order, bool explo
   events_ += world.events_executed();
   FamilyPoint point;
   point.is_impossible = end == sim::LinearSimulation::End::pin_impossible;
-  point.is_unknown =
-      simulation.is_approximate() || world.given_up() != nullptr || end == sim::LinearSimulation::End::too_many_events;
+  point.is_unknown = simulation.is_approximate() || world.given_up() != nullptr || world.mistake() != nullptr ||
+                     end == sim::LinearSimulation::End::too_many_events;
   if (!point.is_impossible) {
     note_orders(
         order == SameOrder::of_beliefs ? moments_of_beliefs(world.history()) : moments_of_history(world.history()),

@@ -163,7 +163,7 @@ TEST_CASE("loader: bad input: what is expected") {
       {R"(own-release = "holds")", R"(safety = "holds")",
        R"(108:1: there is no property "safety": expected one of mutual-exclusion, linearizable, no-deadlock, progress, own-release, recoverable, reentrancy, truthful-reports, faithful-renewal, no-lost-wakeup, capacity, fair, no-lost-update, no-oversell, fencing)"},
       {R"(own-release = "holds")", "own-release = true",
-       R"(108:15: own-release: expected "holds", "violated", "unknown", or a table such as { violated_by = ["B", "C"] }, not true)"},
+       R"(108:15: own-release: expected "holds", "violated", "unknown", "not judged", or a table such as { violated_by = ["B", "C"] }, not true)"},
       {R"(own-release = "holds")", "own-release = {}",
        R"(108:15: own-release: expected a verdict: one of "holds", "violated", "violated_by")"},
       {R"(own-release = "holds")", "own-release = { holds = true, violated = true }",

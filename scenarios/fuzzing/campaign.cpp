@@ -180,7 +180,7 @@ class Campaign::Player {
     statistics.virtual_time += runs.deployment().world().now().offset();
     questions_ = std::max(questions_, runs.questions());
     if (!findings) {
-      ++statistics.endless;
+      add_not_judged(statistics, runs.why_not_judged());
       return;
     }
     if (options_.coverage) look_at_features(draw);
@@ -202,15 +202,24 @@ class Campaign::Player {
     if (unit_.seeds.size() < seeds_max) unit_.seeds.push_back({world_.target, world_seed_, draw});
   }
 
+  void note_evidence(const checker::Finding& finding) {
+    const bool is_known = finding.verdict == checker::Verdict::holds || finding.verdict == checker::Verdict::violated;
+    if (!is_known && !world_.runs.deployment().can_be_claimed(finding.property)) return;
+    FuzzEvidence& evidence = unit_.evidence[fmt::format("{} of {}", finding.property, target_.story.id)];
+    ++(is_known ? evidence.judged : evidence.not_judged);
+    if (!is_known && evidence.why.empty()) evidence.why = finding.why;
+  }
+
   void look_at(const std::vector<checker::Finding>& findings, const RunDraw& draw) {
     bool is_any = false;
     for (const checker::Finding& finding : findings) {
-      if (finding.verdict != checker::Verdict::violated) continue;
       const auto wanted =
           std::lower_bound(target_.properties.begin(), target_.properties.end(), std::string_view(finding.property));
       if (wanted == target_.properties.end() || *wanted != finding.property) continue;
       // Only a probe can tell.
       if (finding.property == "recoverable" && !draw.asks_whether_it_recovers) continue;
+      note_evidence(finding);
+      if (finding.verdict != checker::Verdict::violated) continue;
       is_any = true;
       const auto property = static_cast<std::uint32_t>(wanted - target_.properties.begin());
       const std::uint32_t kinds = kinds_of(world_.runs.faults());
@@ -504,7 +513,8 @@ void Campaign::merge(std::vector<Unit>& units) {
     }
     sum.runs += unit.statistics.runs;
     sum.events += unit.statistics.events;
-    sum.endless += unit.statistics.endless;
+    for (const auto& [reason, runs] : unit.statistics.not_judged) add_not_judged(sum, reason, runs);
+    merge_into(state_.evidence, unit.evidence);
     sum.violating += unit.statistics.violating;
     sum.virtual_time += unit.statistics.virtual_time;
     for (const Feature feature : unit.features) {

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -95,6 +96,7 @@ class Campaign {
   };
   struct Unit {
     FuzzStatistics statistics;
+    std::map<std::string, FuzzEvidence> evidence;
     std::vector<Feature> features;  ///< that are new
     std::vector<FuzzSeed> seeds;
     std::vector<Candidate> candidates;

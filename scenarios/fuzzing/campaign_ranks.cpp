@@ -10,6 +10,7 @@ void Campaign::exchange(std::vector<Unit>& units) const {
   const auto write = [&](Writing& out, std::size_t i) {
     const Unit& unit = units[i];
     add(out, unit.statistics);
+    add(out, unit.evidence);
     out.add(unit.features.size());
     for (const Feature feature : unit.features) out.add(feature);
     out.add(unit.seeds.size());
@@ -26,6 +27,7 @@ void Campaign::exchange(std::vector<Unit>& units) const {
   const auto read = [&](Reading& in, std::size_t i) {
     Unit& unit = units[i];
     unit.statistics = read_statistics(in);
+    unit.evidence = read_evidence(in);
     for (std::uint64_t n = in.count(); n > 0; --n) unit.features.push_back(in.small());
     for (std::uint64_t n = in.count(); n > 0; --n) unit.seeds.push_back(read_seed(in));
     for (std::uint64_t n = in.count(); n > 0; --n) {

@@ -9,9 +9,9 @@
 namespace lockstep::scenarios {
 namespace {
 
-constexpr std::string_view kHead = "lockstep campaign 2\n";
+constexpr std::string_view kHead = "lockstep campaign 3\n";
 /// Its runs were drawn otherwise, so no campaign of this version goes on from there.
-constexpr std::string_view kOlderHead = "lockstep campaign 1\n";
+constexpr std::string_view kOlderHeads[] = {"lockstep campaign 1\n", "lockstep campaign 2\n"};
 
 std::uint64_t sum_of(std::string_view text) {
   std::uint64_t sum = 0;
@@ -22,9 +22,14 @@ std::uint64_t sum_of(std::string_view text) {
 }  // namespace
 
 void add(Writing& out, const FuzzStatistics& s) {
-  for (const std::uint64_t n : {s.batches, s.runs, s.events, s.endless, s.violating,
-                                static_cast<std::uint64_t>(s.virtual_time.count_ns()), s.features}) {
+  for (const std::uint64_t n :
+       {s.batches, s.runs, s.events, s.violating, static_cast<std::uint64_t>(s.virtual_time.count_ns()), s.features}) {
     out.add(n);
+  }
+  out.add(s.not_judged.size());
+  for (const auto& [reason, runs] : s.not_judged) {
+    out.add(reason);
+    out.add(runs);
   }
   out.end_line();
 }
@@ -34,11 +39,69 @@ FuzzStatistics read_statistics(Reading& in) {
   s.batches = in.number();
   s.runs = in.number();
   s.events = in.number();
-  s.endless = in.number();
   s.violating = in.number();
   s.virtual_time = sim::Duration::nanoseconds(static_cast<std::int64_t>(in.number()));
   s.features = in.number();
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    std::string reason = in.text();
+    s.not_judged[std::move(reason)] = in.number();
+  }
   return s;
+}
+
+void add(Writing& out, const std::map<std::string, FuzzEvidence>& evidence) {
+  out.add(evidence.size());
+  for (const auto& [property, e] : evidence) {
+    out.add(property);
+    out.add(e.judged);
+    out.add(e.not_judged);
+    out.add(e.why);
+  }
+  out.end_line();
+}
+
+std::map<std::string, FuzzEvidence> read_evidence(Reading& in) {
+  std::map<std::string, FuzzEvidence> evidence;
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    FuzzEvidence& e = evidence[in.text()];
+    e.judged = in.number();
+    e.not_judged = in.number();
+    e.why = in.text();
+  }
+  return evidence;
+}
+
+void add_not_judged(FuzzStatistics& statistics, const std::string& reason, std::uint64_t runs) {
+  constexpr std::size_t kReasons = 8;
+  const bool is_one_more = !statistics.not_judged.contains(reason) && statistics.not_judged.size() >= kReasons;
+  statistics.not_judged[is_one_more ? "other reasons" : reason] += runs;
+}
+
+std::uint64_t count_not_judged(const FuzzStatistics& statistics) {
+  std::uint64_t all = 0;
+  for (const auto& [reason, runs] : statistics.not_judged) all += runs;
+  return all;
+}
+
+void merge_into(std::map<std::string, FuzzEvidence>& all, const std::map<std::string, FuzzEvidence>& part) {
+  for (const auto& [property, e] : part) {
+    FuzzEvidence& sum = all[property];
+    sum.judged += e.judged;
+    sum.not_judged += e.not_judged;
+    if (sum.why.empty()) sum.why = e.why;
+  }
+}
+
+std::vector<std::string> what_is_open(const CampaignState& state) {
+  std::vector<std::string> open;
+  if (state.statistics.runs == 0) open.emplace_back("no run was played");
+  for (const auto& [reason, runs] : state.statistics.not_judged)
+    open.push_back(fmt::format("{} of {} runs not judged: {}", runs, state.statistics.runs, reason));
+  for (const auto& [property, evidence] : state.evidence) {
+    if (evidence.judged == 0 && evidence.not_judged > 0)
+      open.push_back(fmt::format("{} was judged in no run: {}", property, evidence.why));
+  }
+  return open;
 }
 
 void add(Writing& out, const FuzzSeed& seed) {
@@ -120,7 +183,8 @@ void merge_into(CampaignState& all, const CampaignState& part) {
   sum.batches += part.statistics.batches;
   sum.runs += part.statistics.runs;
   sum.events += part.statistics.events;
-  sum.endless += part.statistics.endless;
+  for (const auto& [reason, runs] : part.statistics.not_judged) add_not_judged(sum, reason, runs);
+  merge_into(all.evidence, part.evidence);
   sum.violating += part.statistics.violating;
   sum.virtual_time += part.statistics.virtual_time;
   Coverage coverage;
@@ -171,6 +235,7 @@ std::string to_text(const CampaignState& state) {
     out.add(run);
   }
   out.end_line();
+  add(out, state.evidence);
   out.add(state.findings.size());
   for (const FuzzFinding& finding : state.findings) add(out, finding);
   out.add(state.mysteries.size());
@@ -186,8 +251,8 @@ std::string to_text(const CampaignState& state) {
 }
 
 std::variant<CampaignState, std::string> parse_campaign(std::string_view text) {
-  if (text.starts_with(kOlderHead)) {
-    return "it is of format 1, of an earlier version of lockstep; begin anew, with another --found";
+  for (const std::string_view older : kOlderHeads) {
+    if (text.starts_with(older)) return "it is of an earlier version of lockstep; begin anew, with another --found";
   }
   if (!text.starts_with(kHead)) return "it is no campaign of this version of lockstep";
   constexpr std::size_t sum_size = 17;
@@ -212,6 +277,7 @@ std::variant<CampaignState, std::string> parse_campaign(std::string_view text) {
     const std::uint32_t property = in.small();
     state.first[{target, property}] = in.number();
   }
+  state.evidence = read_evidence(in);
   for (std::uint64_t n = in.count(); n > 0; --n) state.findings.push_back(finding(in));
   for (std::uint64_t n = in.count(); n > 0; --n) {
     FuzzMystery& mystery = state.mysteries.emplace_back();

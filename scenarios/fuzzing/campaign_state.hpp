@@ -47,10 +47,23 @@ struct FuzzStatistics {
   std::uint64_t batches = 0;
   std::uint64_t runs = 0;
   std::uint64_t events = 0;
-  std::uint64_t endless = 0;  ///< runs that did not end within their bound: they are not judged
+  /// Runs that are not judged, by reason: they did not end within their bound, or a script ran into an error.
+  std::map<std::string, std::uint64_t> not_judged = {};
   std::uint64_t violating = 0;
   sim::Duration virtual_time;
   std::uint64_t features = 0;  ///< how many things have been seen (`features_of`)
+};
+
+/// Adds so many runs; of very many reasons the last ones by name are one.
+void add_not_judged(FuzzStatistics& statistics, const std::string& reason, std::uint64_t runs = 1);
+/// All of them.
+std::uint64_t count_not_judged(const FuzzStatistics& statistics);
+
+/// How often a property that must hold was judged, of the runs that are.
+struct FuzzEvidence {
+  std::uint64_t judged = 0;
+  std::uint64_t not_judged = 0;  ///< though its world has what it is about
+  std::string why;               ///< it was not, the first time
 };
 
 /// A run that showed something new, as a place to go on from.
@@ -70,16 +83,15 @@ struct CampaignState {
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint64_t> shrunk;
   /// By target and property: the first run that broke it.
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> first;
+  /// "PROPERTY of STORY", of each that must hold: what it was judged by.
+  std::map<std::string, FuzzEvidence> evidence;
   std::vector<FuzzFinding> findings;
   std::vector<FuzzMystery> mysteries;
 };
 
-/// Whether nothing was found where hardly anything could be: most runs did not end, or none was played.
-inline bool is_hardly_judged(const CampaignState& state) {
-  const FuzzStatistics& statistics = state.statistics;
-  return statistics.endless >= statistics.runs - statistics.endless && state.findings.empty() &&
-         state.mysteries.empty();
-}
+/// Why it does not count that nothing was found, a sentence each: no run was played, some were not judged, or a
+/// property that must hold was judged in none. None: it counts. Requires: nothing was found.
+std::vector<std::string> what_is_open(const CampaignState& state);
 
 /// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what
 /// has the same cause is one finding. The result is for people, and no campaign goes on from it.
@@ -97,6 +109,9 @@ std::variant<CampaignState, std::string> parse_campaign(std::string_view text);
 // Parts of it, for what processes of one campaign tell each other. Which properties a draw is judged by is not in the
 // text.
 void add(Writing& out, const FuzzStatistics& statistics);
+void add(Writing& out, const std::map<std::string, FuzzEvidence>& evidence);
+std::map<std::string, FuzzEvidence> read_evidence(Reading& in);
+void merge_into(std::map<std::string, FuzzEvidence>& all, const std::map<std::string, FuzzEvidence>& part);
 void add(Writing& out, const FuzzSeed& seed);
 FuzzStatistics read_statistics(Reading& in);
 FuzzSeed read_seed(Reading& in);

@@ -162,7 +162,7 @@ TEST_CASE("campaign: a torn or changed state is known for what it is") {
   CHECK(std::holds_alternative<std::string>(parse_campaign("")));
   const auto older = parse_campaign("lockstep campaign 1\n" + state.substr(state.find('\n') + 1));
   REQUIRE(std::holds_alternative<std::string>(older));
-  CHECK(std::get<std::string>(older).find("it is of format 1") == 0);
+  CHECK(std::get<std::string>(older).find("it is of an earlier version") == 0);
 }
 
 TEST_CASE("campaign: shards play different worlds, and together those of one") {

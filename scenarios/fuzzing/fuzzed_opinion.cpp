@@ -12,7 +12,7 @@ using checker::Verdict;
 std::vector<std::string> names_with(const Exploration& exploration, Verdict verdict) {
   std::vector<std::string> names;
   for (const ExploredProperty& property : exploration.properties) {
-    if (property.is_judged && property.verdict == verdict) names.emplace_back(property.name);
+    if (property.verdict == verdict) names.emplace_back(property.name);
   }
   return names;
 }

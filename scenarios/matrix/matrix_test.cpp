@@ -91,8 +91,8 @@ TEST_CASE("matrix: a search that is asked for one property says of it what one t
           CHECK(a.thresholds[t].infimum == b.thresholds[t].infimum);
           CHECK(a.thresholds[t].is_exact == b.thresholds[t].is_exact);
         }
-        CHECK_FALSE(of_one.property("recoverable").is_judged);
-        CHECK(of_one.property("recoverable").verdict == checker::Verdict::unknown);
+        CHECK_FALSE(of_one.property("recoverable").applies);
+        CHECK(of_one.property("recoverable").verdict == checker::Verdict::not_judged);
         (a.verdict == checker::Verdict::violated ? violated : kept) += 1;
         shorter += of_one.counts.events < of_all.counts.events;
       }

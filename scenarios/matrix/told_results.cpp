@@ -157,7 +157,8 @@ void add(Writing& out, const ExploredProperty& property) {
   add(out, property.polygons);
   add(out, property.witness);
   out.add(property.unconfirmed);
-  out.add(std::uint64_t{property.is_judged});
+  out.add(std::uint64_t{property.applies});
+  out.add(std::uint64_t{property.is_disputed});
 }
 ExploredProperty read_property(Reading& in, const models::locks::Catalogue& catalogue) {
   ExploredProperty property;
@@ -178,7 +179,8 @@ ExploredProperty read_property(Reading& in, const models::locks::Catalogue& cata
   property.polygons = polygons(in);
   property.witness = story(in, catalogue);
   property.unconfirmed = in.text();
-  property.is_judged = in.number() != 0;
+  property.applies = in.number() != 0;
+  property.is_disputed = in.number() != 0;
   return property;
 }
 
@@ -222,6 +224,7 @@ void add(Writing& out, const Exploration& exploration) {
   out.add(exploration.alike.size());
   for (const std::vector<std::string>& names : exploration.alike) add(out, names);
   add(out, exploration.script_mistakes);
+  out.add(exploration.mistake);
 }
 Exploration read_exploration(Reading& in, const models::locks::Catalogue& catalogue) {
   Exploration exploration;
@@ -245,6 +248,7 @@ Exploration read_exploration(Reading& in, const models::locks::Catalogue& catalo
   }
   for (std::uint64_t n = in.count(); n > 0; --n) exploration.alike.push_back(texts(in));
   exploration.script_mistakes = texts(in);
+  exploration.mistake = in.text();
   return exploration;
 }
 

@@ -166,21 +166,24 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
                                  if (!breaches) breaches = checker::order_breaches(story);
                                  return *breaches;
                                }};
+  const std::optional<std::string> mistake = deployment_.mistake();
+  const auto ordered = checker::OrderedHistory::all_of(story, resources);
   std::vector<checker::Finding> findings;
   for (const checker::Property& property : checker::properties()) {
+    const auto without = [&](checker::Verdict verdict, std::string_view why) {
+      findings.push_back(
+          {.property = property.name, .view = property.view, .verdict = verdict, .why = std::string(why)});
+    };
     const std::string_view why = deployment_.why_not_judged(property.name);
-    findings.push_back(!why.empty()
-                           ? checker::Finding{.property = property.name, .view = property.view, .why = std::string(why)}
-                       : is_wanted(property.name)
-                           ? property.judge(run)
-                           : checker::Finding{.property = property.name, .view = property.view, .why = "not asked"});
-  }
-  const auto is_got = [](const sim::Operation& o) { return checker::is_successful(o, "acquire"); };
-  const bool is_tried = std::any_of(story.operations.begin(), story.operations.end(), is_got);
-  for (checker::Finding& finding : findings) {
-    if (!is_tried && finding.verdict == checker::Verdict::holds &&
-        checker::property_named(finding.property).needs_a_holder) {
-      finding = {.property = finding.property, .view = finding.view, .why = std::string(checker::nothing_was_tried)};
+    if (!why.empty() || !is_wanted(property.name)) {
+      without(checker::Verdict::not_judged, why.empty() ? "not asked" : why);
+    } else if (mistake) {
+      without(checker::Verdict::unknown, *mistake);
+    } else {
+      findings.push_back(property.judge(run));
+      if (findings.back().verdict != checker::Verdict::holds || checker::is_seen(property, ordered)) continue;
+      findings.pop_back();
+      without(checker::Verdict::not_judged, property.unseen);
     }
   }
   return findings;

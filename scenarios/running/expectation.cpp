@@ -24,6 +24,10 @@ const Expectation* expectation_of(std::span<const Expectation> expectations, std
   return found == expectations.end() ? nullptr : &*found;
 }
 
+bool is_as_expected(Verdict expected, Verdict found) {
+  return expected == found || (expected == Verdict::unknown && found == Verdict::not_judged);
+}
+
 Claim claim_of(std::span<const std::string_view> claims, std::string_view property,
                std::span<const Expectation> expectations) {
   if (std::find(claims.begin(), claims.end(), property) == claims.end()) return Claim::none;
@@ -40,8 +44,8 @@ Judgement judge(checker::Finding finding, const Scenario& scenario, const checke
     std::vector<std::string> observed;
     for (const sim::ProcessId process : finding.by) observed.push_back(names[process.index]);
     const bool same_moment = !expected->at || (finding.at && finding.at->offset() == *expected->at);
-    judgement.as_expected =
-        finding.verdict == expected->verdict && blames_the_same(*expected, std::move(observed)) && same_moment;
+    judgement.as_expected = is_as_expected(expected->verdict, finding.verdict) &&
+                            blames_the_same(*expected, std::move(observed)) && same_moment;
   }
   judgement.finding = std::move(finding);
   return judgement;

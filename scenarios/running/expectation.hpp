@@ -14,6 +14,10 @@ namespace lockstep::scenarios {
 /// What is expected of this property; null if nothing is.
 const Expectation* expectation_of(std::span<const Expectation> expectations, std::string_view property);
 
+/// Whether it is what was expected. Who expects that it is unknown, says that nothing can be known: also where nothing
+/// is judged.
+bool is_as_expected(checker::Verdict expected, checker::Verdict found);
+
 /// How a property stands to what the algorithm claims. `expectations`: those of the file, of a run or of an
 /// exploration.
 Claim claim_of(std::span<const std::string_view> claims, std::string_view property,

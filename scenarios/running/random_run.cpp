@@ -360,16 +360,29 @@ bool RandomRuns::play(const RunDraw& draw, bool writes) {
   decisions_.begin(draw, random);
   faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical);
   execution_.emplace(scenario_, deployment_, kRandomEventsMax);
-  const bool has_ended = !execution_->play();
+  std::optional<Diagnostic> problem = execution_->play();
   simulation.set_fate(nullptr);
   decisions_.calm_down();
-  return has_ended;
+  return take(problem);
+}
+
+/// Whether a run can be judged that ended so; `why_not_judged_` says why not. One text for all runs of which it is so.
+bool RandomRuns::take(const std::optional<Diagnostic>& problem) {
+  why_not_judged_ = deployment_.mistake().value_or("");
+  if (problem && problem->kind == Diagnostic::Kind::bound) {
+    why_not_judged_ = fmt::format("not over after {} events", kRandomEventsMax);
+  } else if (problem) {
+    why_not_judged_ = problem->message.starts_with("the story does not go on")
+                          ? "a client never waits: give it a retry or a latency"
+                          : problem->message;
+  }
+  return why_not_judged_.empty();
 }
 
 std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw) {
   last_ = draw;
   if (!play(last_, false)) return std::nullopt;
-  if (draw.asks_whether_it_recovers && execution_->probe(Execution::Patience::just_beyond_the_bound))
+  if (draw.asks_whether_it_recovers && !take(execution_->probe(Execution::Patience::just_beyond_the_bound)))
     return std::nullopt;
   const std::span<const std::string> wanted = draw.properties;
   return execution_->findings([wanted](std::string_view property) {

@@ -16,6 +16,7 @@
 #include "scenarios/running/execution.hpp"
 #include "scenarios/running/run_recorder.hpp"
 #include "scenarios/running/strategy.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/schedules/decisions.hpp"
 #include "sim/schedules/random.hpp"
@@ -164,7 +165,7 @@ class RandomRuns {
   /// Requires: all outlive it.
   RandomRuns(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
-  /// One run. The same draw gives the same run. Nothing: it does not end, or its scripts do not.
+  /// One run. The same draw gives the same run. Nothing: it cannot be judged, because `why_not_judged`.
   std::optional<std::vector<checker::Finding>> run(const RunDraw& draw);
   /// The same with the boundary strategy; `typical` is the longest run so far. Of the properties that `ask` named, if
   /// it named any.
@@ -176,7 +177,8 @@ class RandomRuns {
   /// Of that story. Requires: it was asked for last.
   std::vector<NamedDelay> delays() const { return recorder_.delays(); }
 
-  /// Of the last run.
+  /// Of the last run: it did not end, a script did not, or ran into an error. The same text for all of which it is so.
+  const std::string& why_not_judged() const { return why_not_judged_; }
   const AllowedFaults& faults() const { return faults_.allowed(); }
   std::uint64_t events() const { return deployment_.world().events_executed(); }
   std::uint32_t questions() const { return decisions_.questions(); }
@@ -188,6 +190,7 @@ class RandomRuns {
 
  private:
   bool play(const RunDraw& draw, bool writes);
+  bool take(const std::optional<Diagnostic>& problem);
 
   const Scenario& scenario_;
   TellingLengths telling_;
@@ -206,6 +209,7 @@ class RandomRuns {
   std::vector<std::string> asked_;  ///< ascending
   std::uint64_t typical_ = 0;       ///< events of the longest run so far
   RunDraw last_;
+  std::string why_not_judged_;
 };
 
 }  // namespace lockstep::scenarios

@@ -28,7 +28,9 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   Outcome outcome;
   const auto is_asked = [&](std::string_view property) { return asks(options, property); };
   for (checker::Finding& finding : execution.endless() ? execution.endless_findings() : execution.findings(is_asked)) {
-    outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(), entry->claims));
+    const bool is_claimed = deployment.can_be_claimed(finding.property);
+    outcome.properties.push_back(judge(std::move(finding), scenario, deployment.names(),
+                                       is_claimed ? entry->claims : std::vector<std::string_view>()));
     if (execution.endless()) expect_an_end(outcome.properties.back());
     outcome.as_expected = outcome.as_expected && outcome.properties.back().as_expected;
   }
@@ -38,6 +40,8 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
   outcome.script_mistakes = deployment.script_mistakes();
+  outcome.mistake = deployment.mistake().value_or("");
+  outcome.as_expected = outcome.as_expected && outcome.mistake.empty();
   outcome.history = world.take_history();
   outcome.places = deployment.places();
   outcome.trace = world.take_trace();

@@ -9,7 +9,8 @@ namespace {
 void forgive(Outcome& outcome, bool expects_claims) {
   outcome.as_expected = true;
   for (Judgement& judgement : outcome.properties) {
-    const bool is_untried = judgement.expected && judgement.finding.verdict == checker::Verdict::unknown;
+    const bool is_untried = judgement.expected && judgement.finding.verdict != checker::Verdict::violated &&
+                            judgement.finding.verdict != checker::Verdict::holds;
     const bool is_claim = !judgement.expected && judgement.claim == Claim::expected && !expects_claims;
     judgement.as_expected = judgement.as_expected || is_untried || is_claim;
     if (is_claim) judgement.claim = Claim::stated;

@@ -97,7 +97,8 @@ TEST_CASE("every story, asked for some properties, says of these what it says wh
       const checker::Finding& finding = judgement.finding;
       INFO(finding.property << ": " << finding.why);
       const bool is_same = verdict_of(part, finding.property) == finding.verdict;
-      CHECK((is_asked(finding.property) ? is_same : verdict_of(part, finding.property) == checker::Verdict::unknown));
+      CHECK(
+          (is_asked(finding.property) ? is_same : verdict_of(part, finding.property) == checker::Verdict::not_judged));
       violated += is_asked(finding.property) && finding.verdict == checker::Verdict::violated;
     }
     shorter += part.events < whole.events;

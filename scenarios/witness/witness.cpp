@@ -274,6 +274,10 @@ const Judgement* find_judgement(const Outcome& outcome, std::string_view propert
   return nullptr;
 }
 
+bool is_known(checker::Verdict verdict) {
+  return verdict == checker::Verdict::holds || verdict == checker::Verdict::violated;
+}
+
 /// Whether the run shows the violation; else why not.
 std::optional<std::string> objection(const Outcome& outcome, std::string_view property, std::vector<std::string> wanted,
                                      std::vector<std::string>& by) {
@@ -316,10 +320,13 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   const RunOptions to_tell{.trace = true, .brief = property != "recoverable"};
   auto first = run_text(witness.text, story.file, catalogue, story.lock.own, to_tell);
   if (const auto* trouble = std::get_if<std::string>(&first)) return Unconfirmed{*trouble, witness.text};
+  const Judgement* judgement = find_judgement(std::get<Outcome>(first), property);
+  if (judgement != nullptr && !is_known(judgement->finding.verdict))
+    return Unconfirmed{.reason = judgement->finding.why, .text = {}, .is_left_open = true};
   if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
     return Unconfirmed{*std::move(reason), witness.text};
   }
-  const checker::Finding& finding = find_judgement(std::get<Outcome>(first), property)->finding;
+  const checker::Finding& finding = judgement->finding;
   witness.why = finding.why;
   witness.waits = finding.waits;
   Expectation& expectation = story.expect_run.emplace_back();

@@ -38,6 +38,8 @@ struct Unconfirmed {
   /// It needs moments so close that a run may not tell them apart, which stores whole milliseconds
   /// (docs/decisions/instants-are-exact.md).
   bool has_close_moments = false;
+  /// The run itself leaves it open, or judges nothing: `reason` is its reason, and there is no violation to speak of.
+  bool is_left_open = false;
 };
 
 /// `scenario` is what was explored. The file was written, read back and run.

@@ -559,6 +559,7 @@ void World::drop_events() {
 void World::restart() {
   drop_events();
   given_up_ = nullptr;
+  mistake_ = nullptr;
   for (ProcessState& state : processes_) {
     state.wall = Clock(*this, state.initial_offset, state.drift_ppb);
     state.monotonic = Clock(*this, state.initial_uptime, state.drift_ppb);

@@ -255,6 +255,14 @@ class World {
   /// Null: `give_up` was not called since the last restart.
   const char* given_up() const { return given_up_; }
 
+  /// Tells that a program of the story ran into an error of its own, which nobody handles: what follows says nothing of
+  /// the program that was meant. `what` outlives the world.
+  void note_mistake(const char* what) {
+    if (mistake_ == nullptr) mistake_ = what;
+  }
+  /// The first one since the last restart, or null.
+  const char* mistake() const { return mistake_; }
+
   /// Whether somebody still waits for the answer to this call.
   bool is_awaited(CallRef call) const {
     return call.generation != 0 && calls_[call.slot].generation == call.generation;
@@ -420,6 +428,7 @@ class World {
   std::uint64_t emitted_by_current_ = 0;
   std::uint64_t digest_ = 0;
   const char* given_up_ = nullptr;
+  const char* mistake_ = nullptr;
   bool is_background_ = false;  ///< the event that is being handled is
   bool is_by_tick_ = false;     ///< it is a tick, or what one made
   bool explored_ = false;

@@ -89,7 +89,7 @@ Finding linearizable(const sim::History& history, const Names& names, std::strin
   Finding finding{.property = "linearizable", .view = View::belief, .verdict = Verdict::holds};
   if (std::any_of(history.operations.begin(), history.operations.end(),
                   [](const sim::Operation& o) { return o.is_shared; })) {
-    finding.verdict = Verdict::unknown;
+    finding.verdict = Verdict::not_judged;
     finding.why = "a lock that some share is no mutex; mutual-exclusion judges it";
     return finding;
   }
@@ -134,9 +134,12 @@ Property entries::linearizable() {
           "Could one perfect mutex have given all these answers? A lease that runs out under a living holder is "
           "already too much, unless the holder looks at its clock and knows.",
       .implied_by = "mutual-exclusion",
+      .why_not_judged = [](const Circumstances& story) -> std::string_view {
+        const bool is_shared = story.shares_lock && !story.is_semaphore;
+        return is_shared ? "a lock that some share is no mutex; mutual-exclusion judges it" : "";
+      },
       .why_not_explored = [](const Circumstances& story) -> std::string_view {
-        if (story.is_semaphore) return "the operations of a semaphore are put in order by run alone";
-        return story.shares_lock ? "a lock that some share is no mutex; mutual-exclusion judges it" : "";
+        return story.is_semaphore ? "the operations of a semaphore are put in order by run alone" : "";
       },
       .judge =
           [](const JudgedRun& run) {

@@ -266,7 +266,8 @@ Property entries::no_deadlock() {
       .meaning_zh = "不会出现持续的环路：其中每个客户端都在等待下一个客户端持有的锁。",
       .question = "Did clients wait in a circle, each for a lock that the next one held, and go on waiting?",
       .decided_by = DecidedBy::lengths,
-      .needs_a_holder = false,
+      .is_seen = [](const OrderedHistory& history) { return has_operation(history, "acquire"); },
+      .unseen = "nobody asked for a lock",
       .why_not_judged = [](const Circumstances& story) -> std::string_view {
         return !story.takes_several_locks ? "no client of this story takes several locks" : "";
       },

@@ -114,7 +114,7 @@ Finding violated(const Write& newer, const Write& late, const Names& names) {
 }  // namespace
 
 Finding fencing(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources) {
-  Finding finding{.property = kFencing, .view = View::damage, .verdict = Verdict::unknown};
+  Finding finding{.property = kFencing, .view = View::damage, .verdict = Verdict::not_judged};
   if (resources.empty()) {
     finding.why = "no resource in this story";
     return finding;
@@ -134,7 +134,7 @@ Finding fencing(const sim::History& history, const Names& names, std::span<const
     newest.add(write);
     ++(effect.token || write.grant ? applied : left_out);
   }
-  finding.verdict = applied == 0 ? Verdict::unknown : Verdict::holds;
+  finding.verdict = applied == 0 ? Verdict::not_judged : Verdict::holds;
   finding.why = applied == 0 ? "no write under any grant was applied"
                              : counted(applied, "write", "writes") + " applied, never back to an older grant";
   if (refused != 0) finding.why += fmt::format("; {} refused", refused);
@@ -148,7 +148,17 @@ Property entries::fencing() {
           .meaning = "The resource never applies a write of an older grant after one of a newer grant.",
           .meaning_zh = "资源在应用了较新持锁者的写入之后，绝不再应用较旧持锁者的写入。",
           .question = "Did a write of an older grant come after one of a newer?",
-          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+          .is_seen =
+              [](const OrderedHistory& history) {
+                return std::any_of(history.effects.begin(), history.effects.end(), [&](const sim::Effect& effect) {
+                  if (effect.kind != sim::Effect::Kind::write || !is_resource(history.resources, effect.server))
+                    return false;
+                  const sim::Operation* operation = find_operation(history.operations, effect.operation);
+                  return effect.token || (operation != nullptr && operation->of != 0);
+                });
+              },
+          .unseen = "no write under any grant was applied",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return !story.has_resource ? "no resource in this story" : "";
           },
           .judge = [](const JudgedRun& run) { return checker::fencing(run.story, run.names, run.resources); },

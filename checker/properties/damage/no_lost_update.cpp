@@ -83,7 +83,7 @@ Updates updates(const OrderedHistory& history) {
 }  // namespace
 
 Finding no_lost_update(const sim::History& history, const Names& names, std::span<const sim::ProcessId> resources) {
-  Finding finding{.property = "no-lost-update", .view = View::damage, .verdict = Verdict::unknown};
+  Finding finding{.property = "no-lost-update", .view = View::damage, .verdict = Verdict::not_judged};
   if (resources.empty()) {
     finding.why = "no resource in this story";
     return finding;
@@ -127,7 +127,9 @@ Property entries::no_lost_update() {
           .meaning = "Nobody overwrites an update of the resource that he has not seen.",
           .meaning_zh = "没有人会覆盖资源上自己未曾读到的更新。",
           .question = "Did somebody overwrite an update that he had not seen?",
-          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+          .is_seen = [](const OrderedHistory& history) { return updates(history).after_a_read > 0; },
+          .unseen = "nothing was read and then written",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return !story.has_resource ? "no resource in this story" : "";
           },
           .judge = [](const JudgedRun& run) { return checker::no_lost_update(run.story, run.names, run.resources); },

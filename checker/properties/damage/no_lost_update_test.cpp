@@ -93,9 +93,9 @@ TEST_CASE("no lost update: the lock server is no resource, and without a resourc
   read(h, A, 10_ms, server);
   write(h, B, 20_ms, Phase::ok, Did::write, "counter", server);
   write(h, A, 30_ms, Phase::ok, Did::write, "counter", server);
-  CHECK(judge(h).verdict == Verdict::unknown);
+  CHECK(judge(h).verdict == Verdict::not_judged);
   const Finding finding = no_lost_update(h.history(), forged_names(), {});
-  CHECK(finding.verdict == Verdict::unknown);
+  CHECK(finding.verdict == Verdict::not_judged);
   CHECK(finding.why == "no resource in this story");
 }
 

@@ -50,7 +50,7 @@ std::vector<sim::ProcessId> to_blame(const BadSale& bad) {
 }  // namespace
 
 Finding no_oversell(const sim::History& history, const Names& names) {
-  Finding finding{.property = "no-oversell", .view = View::damage, .verdict = Verdict::unknown};
+  Finding finding{.property = "no-oversell", .view = View::damage, .verdict = Verdict::not_judged};
   const bool is_tried = std::any_of(history.operations.begin(), history.operations.end(),
                                     [](const Operation& operation) { return operation.function == "buy"; });
   if (!is_tried) {
@@ -101,8 +101,9 @@ Property entries::no_oversell() {
           .meaning = "No item of the market is sold twice, and nobody pays more than he has.",
           .meaning_zh = "市场上的任何商品都不会卖出两次，也没有人付出超过自己所有的钱。",
           .question = "Was an item of the market sold twice, or more paid than somebody had?",
-          .needs_a_holder = false,
-          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+          .is_seen = [](const OrderedHistory& history) { return has_operation(history, "buy"); },
+          .unseen = "nobody bought anything",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return !story.has_market ? "no market in this story" : "";
           },
           .judge = [](const JudgedRun& run) { return checker::no_oversell(run.story, run.names); },

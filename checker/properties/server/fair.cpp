@@ -246,7 +246,13 @@ Property entries::fair() {
           .meaning_zh = "先来者被超越的次数不会多于规定的界限，也不会为后来者而被拒绝。",
           .question = "Was somebody overtaken by one who came later, or turned away for him?",
           .decided_by = DecidedBy::counts,
-          .needs_a_holder = false,
+          .is_seen =
+              [](const OrderedHistory& history) {
+                std::vector<Arrival> arrivals;
+                collect_arrivals(history.operations, history.effects, arrivals);
+                return !arrivals.empty();
+              },
+          .unseen = "nobody stood in line",
           .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return !story.promises_turns ? "nobody is promised a turn in this story" : "";
           },

@@ -109,6 +109,13 @@ Property entries::faithful_renewal() {
       .question =
           "Did a renewal go out after the hold had ended, or did a lease that was to be renewed run out under its "
           "holder?",
+      .is_seen =
+          [](const OrderedHistory& history) {
+            return std::any_of(history.operations.begin(), history.operations.end(), [](const sim::Operation& o) {
+              return o.function == "renew" || (o.is_renewed && is_successful(o, "acquire"));
+            });
+          },
+      .unseen = "no lease was renewed, and none was to be",
       .judge = [](const JudgedRun& run) { return checker::faithful_renewal(run.story, run.names, run.breaches()); }};
 }
 

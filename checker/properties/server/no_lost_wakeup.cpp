@@ -132,7 +132,7 @@ Finding no_lost_wakeup(const sim::History& history, const Names& names, const Wa
   if (!question.server.is_valid()) {
     return {.property = kNoLostWakeup,
             .view = View::server,
-            .verdict = Verdict::unknown,
+            .verdict = Verdict::not_judged,
             .why = "the lock is kept at several servers: when it is free, no single one says"};
   }
   return Waiting(history, names, question).judge();
@@ -145,8 +145,9 @@ Property entries::no_lost_wakeup() {
           .meaning_zh = "锁空闲时，没有人会等待超过规定的时限。",
           .question = "Did somebody wait for a free lock for too long?",
           .decided_by = DecidedBy::lengths,
-          .needs_a_holder = false,
-          .why_not_explored = [](const Circumstances& story) -> std::string_view {
+          .is_seen = has_grant,
+          .unseen = "no server granted the lock, so it was never given back to those who wait",
+          .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return story.servers > 1 ? "the lock is kept at several servers: when it is free, no single one says" : "";
           },
           .judge = [](const JudgedRun& run) { return checker::no_lost_wakeup(run.story, run.names, run.wakeup); }};

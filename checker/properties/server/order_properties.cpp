@@ -551,6 +551,9 @@ Property entries::reentrancy() {
           "Whoever holds the lock can take it again, and it is free when it was given back as often, and not before.",
       .meaning_zh = "持有者可以再次加锁；释放次数与加锁次数相同时锁才空闲，不早也不晚。",
       .question = "Could whoever held the lock take it again, and was it free after as many releases, and not before?",
+      .is_seen = [](const OrderedHistory& history) { return has_operation(history, "reenter"); },
+      .unseen = "nobody took a lock again that it held",
+      .can_be_seen = [](const Circumstances& story) { return story.reenters; },
       .judge = [](const JudgedRun& run) { return checker::reentrancy(run.story, run.names, run.breaches()); }};
 }
 
@@ -560,6 +563,16 @@ Property entries::truthful_reports() {
           .meaning = "A release or renewal that says it succeeded did: the lock was still the caller's.",
           .meaning_zh = "报告成功的释放或续期确实成功：当时锁仍属于调用者。",
           .question = "Did a release or renewal say that it succeeded when the lock was no longer the caller's?",
+          .is_seen =
+              [](const OrderedHistory& history) {
+                const auto is_report = [](const Operation& o) {
+                  const bool is_of_hold = o.function == "release" || o.function == "leave" || o.function == "renew";
+                  return (is_of_hold && o.phase != sim::Phase::invoke) ||
+                         (o.function == "acquire" && o.phase == sim::Phase::fail);
+                };
+                return std::any_of(history.operations.begin(), history.operations.end(), is_report);
+              },
+          .unseen = "nobody was told how a release, a renewal or an attempt in vain had ended",
           .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); },
           .breaches = [](const OrderedHistory& history) { return order_breaches(history); }};
 }

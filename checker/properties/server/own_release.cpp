@@ -203,6 +203,8 @@ Property entries::own_release() {
           .meaning = "Nobody removes a lock that the server granted to somebody else.",
           .meaning_zh = "任何客户端都不会删除服务器授予别人的锁。",
           .question = "Did anybody remove somebody else's lock?",
+          .is_seen = has_grant,
+          .unseen = "no server granted the lock: no acquire that succeeded wrote anything",
           .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
           },

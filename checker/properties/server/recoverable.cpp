@@ -122,7 +122,7 @@ Property entries::recoverable() {
       .meaning_zh = "所有持有者结束或崩溃、所有租约到期之后，新的客户端能在限定时间内拿到锁。",
       .question = "Does a fresh client get the lock in time when all others are done or dead? It is tried: `probe`.",
       .decided_by = DecidedBy::lengths,
-      .needs_a_holder = false,
+      .is_seen = [](const OrderedHistory&) { return true; },  // a probe asks, whatever the story does
       .judge = [](const JudgedRun& run) { return checker::recoverable(run.all, run.names, run.recoverable); },
       .headline = [](const BothLanguages&, std::size_t) -> BothLanguages {
         return {"The lock stays taken when everybody is done", "所有人都结束以后，锁仍被占用"};

@@ -74,6 +74,7 @@ std::variant<Shebang, Reply> read_shebang(std::string_view script) {
 }
 
 constexpr std::string_view kPlace = "user_script:";
+constexpr std::string_view kStopped = "ERR user_script:";
 
 /// "…user_script:3: attempt to …" as a mistake of that line; nothing if the text has no such place.
 std::optional<ScriptEngine::Mistake> mistake_of(const std::string& script, std::string_view text) {
@@ -336,11 +337,9 @@ class ScriptEngine::Interpreter {
     const char* text = lua_tostring(lua_, -2);
     const std::string_view said = text == nullptr ? "" : text;
     const sim::Region::Outside outside;
-    constexpr std::string_view kCalls[] = {"ERR Unknown Redis command called from script",
-                                           "ERR Wrong number of args calling Redis command from script"};
-    if (said.starts_with("ERR user_script:")) {
+    if (said.starts_with(kStopped)) {
       note(mistake_of(script.text, said));
-    } else if (std::any_of(std::begin(kCalls), std::end(kCalls), [&](auto call) { return said.starts_with(call); })) {
+    } else if (is_mistake_of_script(said)) {
       note(Mistake{script.text, std::string(said.substr(4)), static_cast<std::size_t>(lua_tointeger(lua_, -1))});
     }
     lua_pop(lua_, 2);
@@ -411,6 +410,13 @@ ScriptEngine::Interpreter& ScriptEngine::interpreter() {
     if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(limits_);
   }
   return *interpreter_;
+}
+
+bool is_mistake_of_script(std::string_view error) {
+  constexpr std::string_view kMistakes[] = {kStopped, "ERR Error compiling script",
+                                            "ERR Unknown Redis command called from script",
+                                            "ERR Wrong number of args calling Redis command from script"};
+  return std::any_of(std::begin(kMistakes), std::end(kMistakes), [&](auto begin) { return error.starts_with(begin); });
 }
 
 std::variant<ScriptId, Reply> ScriptEngine::compile(std::string_view text) { return interpreter().compile(text); }

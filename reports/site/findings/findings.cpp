@@ -95,8 +95,11 @@ bool breaks(const ListedStory& story, std::string_view property) {
 bool was_judged(const ListedStory& story, std::string_view property) {
   const scenarios::Judgement* judgement = judgement_in(story, property);
   const scenarios::ExploredProperty* explored = explored_in(story, property);
-  return (judgement != nullptr && judgement->finding.verdict != checker::Verdict::unknown) ||
-         (explored != nullptr && explored->verdict != checker::Verdict::unknown);
+  const auto is_known = [](checker::Verdict verdict) {
+    return verdict == checker::Verdict::holds || verdict == checker::Verdict::violated;
+  };
+  return (judgement != nullptr && is_known(judgement->finding.verdict)) ||
+         (explored != nullptr && is_known(explored->verdict));
 }
 
 std::vector<std::string_view> broken_properties(const ListedStory& story) {

@@ -17,14 +17,6 @@ using checker::Verdict;
 using picture::Diagram;
 using picture::escaped_markup;
 
-std::string_view sign_of(Verdict verdict) {
-  return verdict == Verdict::violated ? "✗" : verdict == Verdict::holds ? "✓" : "?";
-}
-
-std::string_view ink_of(Verdict verdict) {
-  return verdict == Verdict::violated ? "bad" : verdict == Verdict::holds ? "good" : "warning";
-}
-
 /// The name with what it means beside the pointer.
 std::string property_name(std::string_view name) {
   const checker::Property* property = checker::find_property(name);
@@ -172,15 +164,16 @@ std::vector<Values> promises(const StoryToTell& told) {
     const checker::Finding& finding = judgement.finding;
     const scenarios::ExploredProperty* explored =
         told.explored == nullptr ? nullptr : &told.explored->exploration.property(finding.property);
-    const bool says_something = explored != nullptr && explored->is_judged;
-    if (finding.verdict == Verdict::unknown && !says_something && !judgement.expected) continue;
+    const bool says_something = explored != nullptr && explored->applies;
+    const bool is_nothing = finding.verdict == Verdict::not_judged && !says_something;
+    if (is_nothing && !judgement.expected) continue;
     Values& row = rows.emplace_back();
     row = {{"property", property_name(finding.property)},
-           {"ink", ink_of(finding.verdict)},
-           {"sign", sign_of(finding.verdict)},
+           {"ink", words_of(finding.verdict).look},
+           {"sign", words_of(finding.verdict).sign},
            {"observed", observed_in(*told.story, finding)},
            {"is_not_explored", explored == nullptr},
-           {"is_not_judged", explored != nullptr && !explored->is_judged},
+           {"is_not_judged", explored != nullptr && !explored->applies},
            {"is_claimed", judgement.claim != scenarios::Claim::none ||
                               (explored != nullptr && explored->claim != scenarios::Claim::none)}};
     if (!says_something) continue;
@@ -192,8 +185,8 @@ std::vector<Values> promises(const StoryToTell& told) {
       margins.push_back({{"margin", Text{frontier_text(*told.explored, *explored, Language::en),
                                          frontier_text(*told.explored, *explored, Language::zh)}}});
     row.set("explored",
-            Values{{"ink", ink_of(explored->verdict)},
-                   {"sign", sign_of(explored->verdict)},
+            Values{{"ink", words_of(explored->verdict).look},
+                   {"sign", words_of(explored->verdict).sign},
                    {"verdict", Text{verdict_text(*explored, Language::en), verdict_text(*explored, Language::zh)}},
                    {"margins", margins}});
   }

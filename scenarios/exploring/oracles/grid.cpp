@@ -331,12 +331,16 @@ class Enumeration {
     result_.counts.events += deployment_.world().events_executed();
     const std::vector<checker::Finding> findings = execution.findings();
     for (std::size_t i = 0; i < findings.size(); ++i) note(findings[i], i);
+    if (result_.mistake.empty()) result_.mistake = deployment_.mistake().value_or("");
     return std::nullopt;
   }
 
   void note(const checker::Finding& finding, std::size_t index) {
     ExploredProperty& property = result_.properties[index];
-    if (finding.verdict == Verdict::unknown && finding.why == checker::nothing_was_tried) return;
+    if (finding.verdict == Verdict::not_judged) {
+      property.why = finding.why;
+      return;
+    }
     is_tried_[index] = true;
     if (finding.verdict == Verdict::unknown && unknown_[index].empty()) unknown_[index] = finding.why;
     if (finding.verdict != Verdict::violated) return;
@@ -355,11 +359,12 @@ class Enumeration {
   void conclude() {
     for (std::size_t i = 0; i < result_.properties.size(); ++i) {
       ExploredProperty& property = result_.properties[i];
+      property.applies = deployment_.can_be_claimed(property.name);
       if (property.verdict == Verdict::violated) continue;
       if (!unknown_[i].empty()) {
         property.why = unknown_[i];
       } else if (!is_tried_[i] && result_.counts.complete) {
-        property.why = checker::nothing_was_tried;
+        property.verdict = Verdict::not_judged;
       } else if (result_.counts.complete) {
         property.verdict = Verdict::holds;
         property.why = fmt::format("in each of {} runs on a grid of {}", result_.counts.traces, sim::to_string(tick_));

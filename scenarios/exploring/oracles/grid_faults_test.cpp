@@ -97,8 +97,7 @@ std::string contradictions(const Scenario& scenario, Tally& tally) {
     say("all", std::to_string(exact.unconfirmed) + " unconfirmed");
   for (const ExploredProperty& coarse : grid.properties) {
     const ExploredProperty& fine = exact.property(coarse.name);
-    const bool is_judged = fine.verdict != Verdict::unknown || coarse.verdict != Verdict::unknown;
-    if (is_judged && fine.verdict == Verdict::unknown && coarse.verdict == Verdict::violated)
+    if (fine.verdict == Verdict::unknown && coarse.verdict == Verdict::violated)
       say(fine.name, "the grid breaks it, the explorer does not know: " + fine.why);
     if (coarse.verdict == Verdict::violated && fine.verdict == Verdict::holds)
       say(fine.name, "only the grid breaks it: " + coarse.why);

@@ -132,10 +132,12 @@ class SecondOpinion {
   }
 
   void found_broken(ExploredProperty& property) {
-    const bool was_kept = property.verdict == Verdict::holds;
-    const std::string_view disagreement = was_kept ? "a disagreement: the search called it kept; " : "";
-    if (was_kept) ++result_.disagreements;
     std::variant<Witness, Unconfirmed> shown = confirm(runs_.story(), scenario_, catalogue_, property.name, {});
+    const auto* unshown = std::get_if<Unconfirmed>(&shown);
+    // Who leaves it open contradicts nobody.
+    const bool was_kept = property.verdict == Verdict::holds && (unshown == nullptr || !unshown->is_left_open);
+    const std::string_view disagreement = was_kept ? "a disagreement: the search called it kept; " : "";
+    if (was_kept) dispute(property);
     if (auto* witness = std::get_if<Witness>(&shown)) {
       property.verdict = Verdict::violated;
       property.why = fmt::format("{}{}", disagreement, witness->why);
@@ -150,6 +152,11 @@ class SecondOpinion {
     property.unconfirmed = std::move(unconfirmed.text);
   }
 
+  void dispute(ExploredProperty& property) {
+    ++result_.disagreements;
+    property.is_disputed = true;
+  }
+
   void take(Witness& witness, ExploredProperty& property) {
     property.by = std::move(witness.by);
     property.waits = std::move(witness.waits);
@@ -161,7 +168,7 @@ class SecondOpinion {
     std::string disagreement;
     const auto disagree = [&](std::string text) {
       if (!result_.counts.complete) return;
-      ++result_.disagreements;
+      dispute(property);
       disagreement = std::move(text);
     };
     bool is_better = false;

@@ -19,8 +19,10 @@ using namespace std::string_view_literals;
 
 using Thresholds = std::map<std::string, std::string, std::less<>>;
 
-constexpr std::array<std::pair<std::string_view, Verdict>, 3> kVerdicts{
-    {{"holds", Verdict::holds}, {"violated", Verdict::violated}, {"unknown", Verdict::unknown}}};
+constexpr std::array<std::pair<std::string_view, Verdict>, 4> kVerdicts{{{"holds", Verdict::holds},
+                                                                         {"violated", Verdict::violated},
+                                                                         {"unknown", Verdict::unknown},
+                                                                         {"not judged", Verdict::not_judged}}};
 
 /// "B.SETNX#2@redis2".
 PinEntry pin_of(const Node& node, Draft& draft) {
@@ -230,7 +232,9 @@ Expectation expectation_of(const Entry& entry, Kinds of_mode, Draft& draft) {
   } else if (std::holds_alternative<std::string>(node.value)) {
     d.expectation.verdict = choice_of(node, kVerdicts);
   } else {
-    fail_expecting(node, "\"holds\", \"violated\", \"unknown\", or a table such as { violated_by = [\"B\", \"C\"] }");
+    fail_expecting(
+        node,
+        "\"holds\", \"violated\", \"unknown\", \"not judged\", or a table such as { violated_by = [\"B\", \"C\"] }");
   }
   return std::move(d.expectation);
 }
