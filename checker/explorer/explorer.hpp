@@ -35,6 +35,12 @@
 
 namespace lockstep::checker {
 
+/// What comes when everything has come to rest.
+struct Coda {
+  sim::Duration after;     ///< it begins so long after all before
+  bool has_ticks = false;  ///< what ticks for ever goes on in it
+};
+
 /// A world that can begin again as often as the explorer likes.
 class Explorable {
  public:
@@ -44,13 +50,15 @@ class Explorable {
   /// Emits what happens by itself. Called after `World::restart`.
   virtual void begin() = 0;
   /// Everything has come to rest. Messages of what comes then take the least delay: it asks how things stand, not how
-  /// the network is. May emit events that are to come at least the returned time after everything else: they belong to
+  /// the network is. May emit events that are to come so long after everything else (`Coda::after`): they belong to
   /// the trace, but are no part of the races, and no pause strikes then. Nothing: the trace is over. `is_due`: the
   /// trace goes on as one before it did, which had a coda; so it must have one, too.
-  virtual std::optional<sim::Duration> begin_coda(bool is_due) {
+  virtual std::optional<Coda> begin_coda(bool is_due) {
     static_cast<void>(is_due);
     return std::nullopt;
   }
+  /// Whether the story, or its coda, is over although something is pending that is no tick. Asked after each event.
+  virtual bool is_over_early() const { return false; }
   /// The memory in which all of this world lies that an event may change, `begin` and `begin_coda` included; null: it
   /// can only begin again. The explorer is inside whenever it lets the world do something.
   virtual sim::Region* region() { return nullptr; }

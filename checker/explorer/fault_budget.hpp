@@ -37,7 +37,7 @@ struct FaultBudget {
   Direction direction = Direction::either;
   /// partition: of these, one.
   std::vector<sim::Sides> sides;
-  std::uint32_t times = 1;
+  std::uint32_t times = 1;  ///< 0: it is nothing, and nobody is among `who`
 };
 
 /// How long, by how much, or after how long: what a margin is about. Null: it has no length, or never comes back.

@@ -274,6 +274,17 @@ void ViolationFinder::recoverable(const RecoverableQuestion& question) {
     if (last == nullptr || operation.completed_in > last->completed_in) last = &operation;
   }
   const sim::Instant bound = question.quiescent + question.within;
+  if (question.visitor_attempt) {
+    begin("recoverable", false, last != nullptr ? last->process : sim::ProcessId{}, {});
+    if (got != nullptr) {
+      require(bound + *question.visitor_attempt, got->completed, true);
+      require(got->invoked + *question.visitor_attempt, got->completed, true);
+    } else {
+      require(bound, question.probed_until, false);
+    }
+    finish();
+    return;
+  }
   if (question.is_renewed) {
     // The trace ends where the ticks go on: only a replay tells what they bring.
     begin("recoverable", true, last != nullptr ? last->process : sim::ProcessId{}, {});

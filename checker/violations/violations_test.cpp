@@ -260,4 +260,37 @@ TEST_CASE("violations: recoverable asks when the probe got the lock, and leaves 
   }
 }
 
+TEST_CASE(
+    "violations: of a visitor both judges say the same: in time, late by how long it takes, waiting, or in vain") {
+  // It comes at 20ms, has 100ms, and may take 5ms; an attempt begins and ends so.
+  struct Case {
+    Duration began;
+    Duration ended;
+    Phase phase;
+    bool breaks;
+  };
+  for (const Case& last : {Case{50_ms, 52_ms, Phase::ok, false}, Case{130_ms, 135_ms, Phase::ok, false},
+                           Case{130_ms, 136_ms, Phase::ok, true}, Case{50_ms, 125_ms, Phase::ok, false},
+                           Case{50_ms, 126_ms, Phase::ok, true}, Case{120_ms, 122_ms, Phase::fail, true},
+                           Case{50_ms, 52_ms, Phase::invoke, true}}) {
+    ForgedHistory h;
+    h.acquire(A, 0_ms);
+    h.operation(B, "acquire", 30_ms, 40_ms, Phase::fail);
+    h.operation(B, "acquire", last.began, last.ended, last.phase);
+    const RecoverableQuestion question{
+        .probe = B,
+        .quiescent = sim::Instant::at(20_ms),
+        .within = 100_ms,
+        .probed_until = probed_until(h.history().operations, B, sim::Instant::at(120_ms)),
+        .visitor_attempt = 5_ms};
+    INFO(sim::to_string(last.began) << " " << sim::to_string(last.ended) << " " << static_cast<int>(last.phase));
+    CHECK((recoverable(h.history(), forged_names(), question).verdict == Verdict::violated) == last.breaks);
+    ViolationFinder finder;
+    DifferenceConstraints constraints;
+    const auto ways = finder.find(h.history(), {}, {}, &question);
+    CHECK(violable("recoverable", ways, constraints).for_certain == last.breaks);
+    CHECK(violable("recoverable", ways, constraints).perhaps == false);
+  }
+}
+
 }  // namespace lockstep::checker::violations_test

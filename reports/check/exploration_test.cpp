@@ -112,6 +112,20 @@ TEST_CASE("exploration: one story says what was explored, what broke from where 
   CHECK(!contains(text_of(forged(), {.times = false}), "1.50 s"));
 }
 
+TEST_CASE("exploration: what the file has and an exploration does not look at is said") {
+  ExploredStory story = forged();
+  story.scenario.faults.clear();
+  CHECK(!contains(text_of(story), "left out"));
+  story.scenario.faults.resize(2);
+  MaySpec nothing;
+  nothing.at.line = 41;
+  story.scenario.may.push_back(nothing);
+  const std::string text = text_of(story);
+  INFO(text);
+  CHECK(contains(text, "left out  [[fault]] (2), which happens in `run` alone; here what [[may]] says\n"));
+  CHECK(contains(text, "left out  [[may]] of line 41: a pause of length 0 is none\n"));
+}
+
 TEST_CASE("exploration: a threshold that is attained begins with its value") {
   ExploredStory story = forged();
   story.exploration.properties[0].thresholds[0].infimum.attained = true;

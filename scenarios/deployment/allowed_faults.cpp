@@ -43,7 +43,8 @@ AllowedFaults::AllowedFaults(const Scenario& scenario, Deployment& deployment) :
 void AllowedFaults::begin() {
   struck_.clear();
   world_.reunite();
-  for (Budget& budget : budgets_) budget.left = budget.may->times;
+  for (Budget& budget : budgets_)
+    budget.left = is_nothing(budget.may->kind, length_of(*budget.may)) ? 0 : budget.may->times;
 }
 
 bool AllowedFaults::can_strike(const Budget& budget, const sim::Event& message) const {

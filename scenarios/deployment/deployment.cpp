@@ -51,6 +51,7 @@ models::locks::Parameters parameters_of(const models::locks::Entry& entry, const
 Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
                        Faults faults)
     : scenario_(scenario),
+      catalogue_(catalogue),
       entry_(entry_of(catalogue, scenario.lock)),
       parameters_(parameters_of(entry_, scenario.lock)),
       lease_(longest_lease()),
@@ -225,7 +226,6 @@ void Deployment::connect_resource(Client& client, LockUser* settings) {
       models::link(client, resource_id_, scenario_.resource->latency.value_or(scenario_.network.latency));
 }
 
-/// Of several locks it takes all, and keeps those that it has.
 sim::Duration Deployment::until_next_probe() const {
   const sim::Duration now = world_.now().offset();
   const sim::Duration from = probing_.often_from.offset();
@@ -236,7 +236,23 @@ sim::Duration Deployment::until_next_probe() const {
   return std::max(probing_.poll, (now - until) / 8);
 }
 
+/// Of several locks it takes all, and keeps those that it has.
+sim::Task<bool> Deployment::attempt(Client& client, std::size_t& taken) {
+  const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
+  client.session().operation = id;
+  client.session().missed_reply = false;
+  while (taken < locks_.size() && co_await locks_[taken]->try_acquire(client)) ++taken;
+  const bool has_all = taken == locks_.size();
+  world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
+  client.session().operation = 0;
+  co_return has_all;
+}
+
 sim::Task<void> Deployment::probe_program(Client& client) {
+  if (visit_ != Visit::none) {
+    co_await visit_program(client);
+    co_return;
+  }
   const sim::Duration least = sim::Duration::microseconds(1);
   std::size_t taken = 0;
   const sim::Instant give_up = probes_for_ ? world_.now() + *probes_for_ : probing_.give_up;
@@ -246,13 +262,7 @@ sim::Task<void> Deployment::probe_program(Client& client) {
     const bool is_over = world_.is_at_or_after(world_.now(), give_up);
     if (is_over && !probes_for_) co_return;
     const sim::Instant began = world_.now();
-    const sim::OperationId id = world_.invoke(client.id(), "acquire", locks_[taken]->key().text());
-    client.session().operation = id;
-    client.session().missed_reply = false;
-    while (taken < locks_.size() && co_await locks_[taken]->try_acquire(client)) ++taken;
-    const bool has_all = taken == locks_.size();
-    world_.complete(id, has_all ? sim::Phase::ok : sim::Phase::fail);
-    client.session().operation = 0;
+    const bool has_all = co_await attempt(client, taken);
     if (has_all || is_over) co_return;
     if (probes_for_) {
       // A script may give up without asking anybody, which takes no time: the last attempt has to come after the bound
@@ -265,8 +275,37 @@ sim::Task<void> Deployment::probe_program(Client& client) {
   }
 }
 
+sim::Task<void> Deployment::visit_program(Client& client) {
+  if (visit_from_ && world_.now().offset() < visit_from_->offset())
+    co_await client.sleep(visit_from_->offset() - world_.now().offset());
+  const sim::Duration within = visit_bound_;
+  const sim::Instant time_is_up = world_.now() + within;
+  const sim::TimerRef end =
+      world_.set_timer(probe_, sim::DurationRange::exactly(within * 4), sim::TimerKind::deadline, visit_end_);
+  std::size_t taken = 0;
+  for (int attempts = 1;; ++attempts) {
+    const bool is_last = world_.is_at_or_after(world_.now(), time_is_up);
+    const bool has_all = co_await attempt(client, taken);
+    if (has_all || is_last || visit_ == Visit::over) break;
+    co_await client.sleep(pause_of_visitor(attempts));
+  }
+  world_.cancel_timer(end);
+  visit_ = Visit::over;
+}
+
+/// Twice that of its program, so that what one attempt leaves meets the next; then often enough for whatever lives as
+/// long as a lease, and no oftener: each attempt is an event of an exploration.
+sim::Duration Deployment::pause_of_visitor(int attempts) const {
+  const sim::Duration own = std::max(parameters_.range("retry").lo, sim::Duration::microseconds(1));
+  if (attempts <= 2) return own;
+  const sim::Duration within = recovery_bound();
+  const sim::Duration lasting = std::min(within, lease().value_or(within));
+  return std::max({own, lasting / 4, within / 16});
+}
+
 void Deployment::begin() {
   probes_for_.reset();
+  visit_ = Visit::none;
   servers_->begin_first();
   for (std::size_t i = 0; i < client_ids_.size(); ++i) world_.start(client_ids_[i], scenario_.clients[i].acquire_at);
   world_.arm_faults();
@@ -274,6 +313,7 @@ void Deployment::begin() {
 }
 
 void Deployment::begin_servers() {
+  visit_ = Visit::none;
   servers_->begin_first();
   servers_->begin();
 }
@@ -287,6 +327,18 @@ void Deployment::begin_probing(const Probing& probing) {
 void Deployment::begin_probing_for(sim::Duration time) {
   probes_for_ = time;
   world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
+}
+
+void Deployment::begin_visit(std::optional<sim::Instant> first, sim::Duration sessions) {
+  // A server may end a session later than its length, by a tick of its own.
+  visit_bound_ = std::max(recovery_bound(), sessions + probe_slack());
+  visit_ = Visit::goes_on;
+  visit_from_ = first;
+  if (first) {
+    world_.start_now(probe_);
+  } else {
+    world_.start(probe_, {sim::Duration::zero(), sim::Duration::forever()});
+  }
 }
 
 const models::locks::LockAlgorithm& Deployment::lock_named(const std::string& key) const {

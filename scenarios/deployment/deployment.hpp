@@ -39,7 +39,8 @@ class Deployment {
   /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
   enum class Faults : std::uint8_t { as_planned, none };
 
-  /// Requires: `scenario` came out of the loader, or is as consistent; it and `decisions` outlive the deployment.
+  /// Requires: `scenario` came out of the loader, or is as consistent; it, `catalogue` and `decisions` outlive the
+  /// deployment.
   Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
              Faults faults = Faults::as_planned);
 
@@ -81,8 +82,22 @@ class Deployment {
   /// Of `begin_probing_for`: after so many the probe takes its time between attempts, but goes on until its time is
   /// over. Had it stopped, the search would have called kept what nobody had looked at.
   static constexpr int kQuickProbeAttempts = 64;
-  /// Whether `begin_probing_for` was called since `begin`.
-  bool probes_for() const { return probes_for_.has_value(); }
+  /// Whether `begin_probing_for` or `begin_visit` was called since `begin`.
+  bool probes_for() const { return probes_for_.has_value() || visit_ != Visit::none; }
+
+  /// Whether the probe does as its program does, from early on: docs/decisions/recoverable-is-tried.md. A lock that is a
+  /// script may remember, and leave behind, what it likes.
+  bool is_visited() const { return scenario_.lock.own.entry != nullptr; }
+  /// Instead of probing, where the probe is a visitor: it comes at that moment, or, without one, at any time as an
+  /// explorer says, and tries in the rhythm of its program until it has the lock, or fails in an attempt that began when
+  /// its time was over, or has waited four times as long.
+  /// `sessions`: how long after that, at most, servers wait for the ends of those that others had.
+  void begin_visit(std::optional<sim::Instant> first, sim::Duration sessions);
+  /// `recoverable`: how long it may take a visitor. Requires: `begin_visit`.
+  sim::Duration visit_bound() const { return visit_bound_; }
+  bool is_visit_over() const { return visit_ == Visit::over; }
+  const models::locks::Catalogue& catalogue() const { return catalogue_; }
+
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says
   /// nothing: when the longest lease has run out, and it has had time for a few attempts.
   sim::Duration recovery_bound() const;
@@ -161,6 +176,9 @@ class Deployment {
   models::workloads::Trader trader_of(const ClientSpec& client) const;
   sim::Task<void> command_program(models::Client& client, const ClientSpec& spec);
   sim::Task<void> probe_program(models::Client& client);
+  sim::Task<void> visit_program(models::Client& client);
+  sim::Task<bool> attempt(models::Client& client, std::size_t& taken);
+  sim::Duration pause_of_visitor(int attempts) const;
   sim::Duration until_next_probe() const;
   const models::locks::LockAlgorithm& lock_named(const std::string& key) const;
   const models::locks::LockAlgorithm& lock_of(const ClientSpec& client, const std::string& key);
@@ -178,6 +196,7 @@ class Deployment {
   void plan_schedule();
 
   const Scenario& scenario_;
+  const models::locks::Catalogue& catalogue_;
   const models::locks::Entry& entry_;
   models::locks::Parameters parameters_;
   std::vector<std::unique_ptr<models::locks::LockAlgorithm>> locks_;      ///< one for each key that is used
@@ -203,6 +222,17 @@ class Deployment {
   sim::ProcessId probe_;
   Probing probing_;
   std::optional<sim::Duration> probes_for_;
+  enum class Visit : std::uint8_t { none, goes_on, over };
+  Visit visit_ = Visit::none;
+  std::optional<sim::Instant> visit_from_;
+  sim::Duration visit_bound_;
+  /// When nobody waits for the visitor any more.
+  struct VisitEnd final : sim::TimerOwner {
+    explicit VisitEnd(Visit& ended) : visit(ended) {}
+    void timer_fired() override { visit = Visit::over; }
+    Visit& visit;
+  };
+  VisitEnd visit_end_{visit_};
   std::optional<ScriptTrouble> trouble_;
 };
 

@@ -75,11 +75,12 @@ bool is_asked(const ExplorationOptions& options, std::string_view property) {
 /// One thread's world.
 struct Worker {
   Worker(const Scenario& scenario, const models::locks::Catalogue& catalogue, const checker::ExplorerOptions& settings,
-         const ExplorationOptions& options, bool first_comer_gets_it)
+         const ExplorationOptions& options, ExploredStory::Probe probe, bool first_comer_gets_it,
+         sim::Duration visitor_attempt)
       : explorer(settings),
-        story(scenario, catalogue, explorer,
-              is_asked(options, "recoverable") ? ExploredStory::Probe::when_all_is_over : ExploredStory::Probe::none) {
+        story(scenario, catalogue, explorer, is_asked(options, "recoverable") ? probe : ExploredStory::Probe::none) {
     if (!first_comer_gets_it) story.nobody_gets_it();
+    story.allow_attempt(visitor_attempt);
     if (options.alter_search) options.alter_search(explorer, finder);
   }
   Explorer explorer;
@@ -101,16 +102,18 @@ Exploration not_explored(std::string_view why) {
 class Search {
  public:
   Search(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
-         checker::ExplorerOptions settings)
+         checker::ExplorerOptions settings, ExploredStory::Probe probe)
       : scenario_(scenario),
         catalogue_(catalogue),
         options_(options),
         settings_(std::move(settings)),
         parameters_(judged_parameters(settings_.faults, options.parameter)),
-        first_comer_gets_it_(first_comer_gets_lock(scenario, catalogue)) {
+        probe_(probe),
+        first_comer_gets_it_(first_comer_gets_lock(scenario, catalogue)),
+        visitor_attempt_(scenario.lock.own.entry ? visitor_attempt(scenario, catalogue) : sim::Duration()) {
     settings_.gives_up = [this] { return gives_up(); };
     workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
-    workers_.front().emplace(scenario, catalogue, settings_, options, first_comer_gets_it_);
+    workers_.front().emplace(scenario, catalogue, settings_, options, probe_, first_comer_gets_it_, visitor_attempt_);
     total_.emplace(new_judge(*workers_.front()));
     begin_ = now();
   }
@@ -183,7 +186,9 @@ class Search {
   /// Each thread does this, with a world of its own.
   void in_all_threads(const std::function<void(std::size_t, Worker&)>& work) {
     const auto begin = [&](std::size_t number) {
-      if (!workers_[number]) workers_[number].emplace(scenario_, catalogue_, settings_, options_, first_comer_gets_it_);
+      if (!workers_[number])
+        workers_[number].emplace(scenario_, catalogue_, settings_, options_, probe_, first_comer_gets_it_,
+                                 visitor_attempt_);
       work(number, *workers_[number]);
     };
     if (options_.threads != nullptr) {
@@ -530,7 +535,9 @@ class Search {
   const ExplorationOptions& options_;
   checker::ExplorerOptions settings_;
   std::vector<JudgedParameter> parameters_;
+  const ExploredStory::Probe probe_;
   const bool first_comer_gets_it_;             ///< the lock
+  const sim::Duration visitor_attempt_;        ///< `RecoverableQuestion::visitor_attempt`
   std::deque<std::optional<Worker>> workers_;  ///< they do not move; all but the first are made by their threads
   std::optional<TraceJudge> total_;
   Exploration result_;
@@ -547,6 +554,26 @@ class Search {
   bool is_over_ = false;
   bool is_too_long_ = false;
 };
+
+/// Once more, with a visitor that comes while servers still wait for the ends of sessions. What else is asked has been
+/// answered with the orders in which these end.
+void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
+               const checker::ExplorerOptions& settings, Exploration& known) {
+  ExploredProperty& recovery = known.properties[checker::position_of_property("recoverable")];
+  if (!recovery.is_judged || recovery.verdict != Verdict::holds) return;
+  ExplorationOptions again = options;
+  again.asks = [](std::string_view property) { return property == "recoverable"; };
+  again.save = nullptr;
+  again.resume_from.clear();
+  again.progress = nullptr;
+  auto result = Search(scenario, catalogue, again, settings, ExploredStory::Probe::when_clients_are_done)();
+  auto* early = std::get_if<Exploration>(&result);
+  if (early == nullptr) return;
+  const ExploredProperty& found = early->properties[checker::position_of_property("recoverable")];
+  if (found.verdict == Verdict::holds || !found.is_judged) return;
+  recovery = found;
+  known.unconfirmed += early->unconfirmed;
+}
 
 bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
 
@@ -582,7 +609,14 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   settings.thorough = options.thorough;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
-  return Search(scenario, catalogue, options, std::move(settings))();
+  auto result = Search(scenario, catalogue, options, settings, ExploredStory::Probe::when_all_is_over)();
+  const auto& kind = server_kind_of(*find_entry(scenario.lock, catalogue));
+  // Redis waits for nothing by itself: it looks whether a key is over when somebody asks.
+  const bool may_come_early =
+      scenario.lock.own.entry != nullptr && !kind.is_redis() && is_asked(options, "recoverable");
+  if (auto* known = std::get_if<Exploration>(&result); known != nullptr && may_come_early)
+    ask_early(scenario, catalogue, options, settings, *known);
+  return result;
 }
 
 }  // namespace lockstep::scenarios

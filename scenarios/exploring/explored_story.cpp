@@ -108,6 +108,13 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
       }
     }
     budget.times = static_cast<std::uint32_t>(may.times);
+    if (is_nothing(may.kind, length_of(may))) {
+      // It strikes nobody: explored, it would be one more pause to tell apart from all others.
+      budget.times = 0;
+      budget.who.clear();
+      budget.sides.clear();
+      continue;
+    }
     if (!moves_clock(budget.kind)) continue;
     const auto is_adrift = [&](sim::ProcessId victim) { return clock_of(scenario, victim).drift_ppm != 0; };
     if (std::any_of(budget.who.begin(), budget.who.end(), is_adrift)) {
@@ -152,12 +159,43 @@ ExploredStory::ExploredStory(const Scenario& scenario, const models::locks::Cata
 
 void ExploredStory::begin() { deployment_->begin(); }
 
-std::optional<Duration> ExploredStory::begin_coda(bool is_due) {
+std::optional<checker::Coda> ExploredStory::begin_coda(bool is_due) {
   const bool is_idle = !is_due && is_excusable_ && has_probed_ && stands_as_at_first();
   if (probe_ == Probe::none || is_idle) return std::nullopt;
+  if (deployment_->is_visited()) {
+    Duration sessions;
+    for (const std::uint32_t slot : explorer_.pending()) {
+      const sim::Event& event = deployment_->world().event(slot);
+      if (!event.is_tick()) sessions = std::max(sessions, event.delay.hi);
+    }
+    deployment_->begin_visit(std::nullopt, sessions);
+    return checker::Coda{.after = Duration::zero(), .has_ticks = true};
+  }
   const Duration rest = settle();
   deployment_->begin_probing_for(deployment_->recovery_bound() - rest);
-  return rest;
+  return checker::Coda{.after = rest};
+}
+
+/// When the visitor is done; and, if it is to come early, when all clients are, and nothing is pending but ticks and
+/// what servers wait for by themselves.
+bool ExploredStory::is_over_early() const {
+  if (has_probed()) return deployment_->is_visit_over();
+  if (probe_ != Probe::when_clients_are_done) return false;
+  bool has_waiting_server = false;
+  const std::span<const sim::ProcessId> servers = deployment_->servers().ids();
+  for (const std::uint32_t slot : explorer_.pending()) {
+    const sim::Event& event = deployment_->world().event(slot);
+    if (event.is_tick()) continue;
+    const bool is_deadline = event.kind == sim::EventKind::timer && event.timer_kind == sim::TimerKind::deadline;
+    if (!is_deadline || std::find(servers.begin(), servers.end(), event.process) == servers.end()) return false;
+    has_waiting_server = true;
+  }
+  const sim::History& history = deployment_->world().history();
+  return has_waiting_server &&
+         std::none_of(history.operations.begin(), history.operations.end(), [&](const sim::Operation& operation) {
+           const sim::ProcessId host = history.host_of(operation.process);
+           return operation.phase == sim::Phase::invoke && deployment_->world().state(host).alive;
+         });
 }
 
 /// How long the probe waits when everything is at rest: so that it has just the time for three attempts of four round
@@ -181,6 +219,8 @@ Duration ExploredStory::settle() const {
 /// were. That clients were paused or died is nothing that a server without keys knows of.
 bool ExploredStory::stands_as_at_first() const {
   if (sends_commands_ || !deployment_->servers().is_as_at_first()) return false;
+  // A task that goes on may come back to the lock.
+  if (deployment_->is_visited() && !explorer_.pending().empty()) return false;
   const std::span<const checker::ExploredFault> faults = explorer_.faults();
   return std::all_of(faults.begin(), faults.end(), [&](const checker::ExploredFault& fault) {
     return entry_of(fault.kind).stops != sim::HowLong::never && fault.process.index < clients_;
@@ -188,6 +228,16 @@ bool ExploredStory::stands_as_at_first() const {
 }
 
 checker::RecoverableQuestion ExploredStory::question(const checker::Explorer& explorer) const {
+  if (deployment_->is_visited()) {
+    const sim::Instant came = explorer.time_at(explorer.story_length());
+    const Duration within = deployment_->visit_bound();
+    const std::vector<sim::Operation>& operations = explorer.world().history().operations;
+    return {.probe = deployment_->probe(),
+            .quiescent = came,
+            .within = within,
+            .probed_until = checker::probed_until(operations, deployment_->probe(), came + within),
+            .visitor_attempt = visitor_attempt_};
+  }
   const sim::Instant quiescent = explorer.time_at(explorer.story_length()) - settle();
   const Duration within = deployment_->recovery_bound();
   // What is still pending of others than the probe are ticks.

@@ -28,7 +28,11 @@ std::vector<std::vector<sim::ProcessId>> alike_processes(const Scenario& scenari
 
 class ExploredStory final : public checker::Explorable {
  public:
-  enum class Probe : std::uint8_t { none, when_all_is_over };
+  enum class Probe : std::uint8_t {
+    none,
+    when_all_is_over,
+    when_clients_are_done  ///< a visitor: although servers still wait for the ends of sessions
+  };
   /// Requires: `scenario`, `catalogue` and `explorer` outlive it.
   ExploredStory(const Scenario& scenario, const models::locks::Catalogue& catalogue, checker::Explorer& explorer,
                 Probe probe);
@@ -38,13 +42,16 @@ class ExploredStory final : public checker::Explorable {
   void begin() override;
   /// Lets the probe try to get the lock, once, when every lease has run out. Where everything is as it was at first
   /// nobody has to try, but in the first trace of all.
-  std::optional<sim::Duration> begin_coda(bool is_due) override;
+  std::optional<checker::Coda> begin_coda(bool is_due) override;
+  bool is_over_early() const override;
 
   /// `is_first`: with it the search begins.
   void begin_branch(bool is_first) { has_probed_ = probe_ == Probe::none || !is_first; }
   /// Somebody who comes first of all does not get the lock, so that nobody's failure is excused by everything being as
   /// it was then.
   void nobody_gets_it() { is_excusable_ = false; }
+  /// `RecoverableQuestion::visitor_attempt`.
+  void allow_attempt(sim::Duration longest) { visitor_attempt_ = longest; }
   /// The present trace is one. (Most come to their end; those that the search gives up, after the probe has come, have
   /// told nothing.)
   void end_trace() { has_probed_ = has_probed_ || has_probed(); }
@@ -64,6 +71,7 @@ class ExploredStory final : public checker::Explorable {
   bool sends_commands_;
   Probe probe_;
   bool is_excusable_ = true;
+  sim::Duration visitor_attempt_;
   bool has_probed_ = false;  ///< in a trace that came to its end
 };
 

@@ -160,7 +160,7 @@ void TraceMarks::merge(const TraceMarks& other) {
 std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budgets) const {
   const auto may_strike = [&](const NamedMark& mark) {
     return std::any_of(budgets.begin(), budgets.end(), [&](const checker::FaultBudget& budget) {
-      if (budget.kind != mark.kind) return false;
+      if (budget.kind != mark.kind || budget.times == 0) return false;
       return mark.of == FaultMark::Of::anybody ||
              std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId victim) {
                return (victim.index >= clients_) == (mark.of == FaultMark::Of::server);

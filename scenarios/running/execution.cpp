@@ -1,6 +1,7 @@
 #include "scenarios/running/execution.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -72,8 +73,44 @@ std::optional<Diagnostic> Execution::play() {
   return problem;
 }
 
+void Execution::play_until(Instant moment, Instant end) {
+  deployment_.begin();
+  deployment_.simulation().run(moment, max_events_);
+  rest_ = deployment_.world().step();
+  quiescent_ = moment;
+  sessions_ = end.offset() - moment.offset();
+}
+
+std::vector<Instant> Execution::other_visits() const {
+  const sim::History& history = deployment_.world().history();
+  const auto is_client = [&](sim::ProcessId process) {
+    return history.host_of(process).index < scenario_.clients.size();
+  };
+  Duration done;
+  for (const sim::Operation& operation : history.operations) {
+    if (is_client(operation.process) && operation.phase != sim::Phase::invoke)
+      done = std::max(done, operation.completed.offset());
+  }
+  for (const sim::Interruption& interruption : history.interruptions) {
+    if (is_client(interruption.process)) done = std::max(done, interruption.from.offset());
+  }
+  done = std::min(done, quiescent_.offset());
+  std::vector<Instant> moments;
+  if (done < quiescent_.offset()) moments.push_back(Instant::at(done));
+  constexpr std::int64_t kParts = 4;
+  const Duration part = deployment_.lease().value_or(Duration::zero()) / kParts;
+  for (std::int64_t i = 1; i < kParts && part > Duration::zero(); ++i) moments.push_back(Instant::at(done + part * i));
+  return moments;
+}
+
 std::optional<Diagnostic> Execution::probe(Patience patience, Instant first) {
   within_ = deployment_.recovery_bound();
+  if (deployment_.is_visited()) {
+    visit_from_ = Instant::at(std::max(first.offset(), quiescent_.offset()));
+    deployment_.begin_visit(visit_from_, sessions_);
+    within_ = deployment_.visit_bound();
+    return execute();
+  }
   const Duration long_enough =
       patience == Patience::just_beyond_the_bound ? within_ * 2 : std::max(within_ * 4, Duration::seconds(120));
   const Duration poll = Duration::milliseconds(std::clamp<std::int64_t>((within_ / 64).floor_ms(), 1, 1000));
@@ -127,6 +164,20 @@ std::optional<Diagnostic> Execution::execute() {
 }
 
 checker::RecoverableQuestion Execution::recoverable_question() const {
+  if (deployment_.is_visited()) {
+    const std::vector<sim::Operation>& operations = deployment_.world().history().operations;
+    const Instant bound = visit_from_ + within_;
+    // Only of who is late it matters how long an attempt takes.
+    const bool is_late = std::any_of(operations.begin(), operations.end(), [&](const sim::Operation& operation) {
+      return operation.process == deployment_.probe() && checker::is_successful(operation, "acquire") &&
+             operation.completed.offset() > bound.offset();
+    });
+    return {.probe = deployment_.probe(),
+            .quiescent = visit_from_,
+            .within = within_,
+            .probed_until = checker::probed_until(operations, deployment_.probe(), bound),
+            .visitor_attempt = is_late ? visitor_attempt(scenario_, deployment_.catalogue()) : Duration::zero()};
+  }
   return {.probe = deployment_.probe(),
           .quiescent = quiescent_,
           .within = within_,
@@ -189,7 +240,11 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   return findings;
 }
 
-bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+namespace {
+
+/// A world of the story with nobody in it but the probe, which has come. `look`: if that went well.
+void let_first_comer_try(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                         const std::function<void(Execution&, const Deployment&)>& look) {
   Scenario alone = scenario;
   alone.faults.clear();
   alone.pin.clear();
@@ -199,11 +254,33 @@ bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalo
   constexpr std::uint64_t most_events = 100'000;
   Execution execution(alone, deployment, most_events);
   deployment.begin_servers();
-  if (execution.probe(Execution::Patience::just_beyond_the_bound)) return false;
-  const std::vector<checker::Finding> findings = execution.findings();
-  return std::any_of(findings.begin(), findings.end(), [](const checker::Finding& finding) {
-    return finding.property == "recoverable" && finding.verdict == checker::Verdict::holds;
+  if (!execution.probe(Execution::Patience::just_beyond_the_bound)) look(execution, deployment);
+}
+
+}  // namespace
+
+bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  bool gets_it = false;
+  let_first_comer_try(scenario, catalogue, [&](Execution& execution, const Deployment&) {
+    const std::vector<checker::Finding> findings = execution.findings();
+    gets_it = std::any_of(findings.begin(), findings.end(), [](const checker::Finding& finding) {
+      return finding.property == "recoverable" && finding.verdict == checker::Verdict::holds;
+    });
   });
+  return gets_it;
+}
+
+Duration visitor_attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  Duration longest;
+  let_first_comer_try(scenario, catalogue, [&](Execution&, const Deployment& deployment) {
+    longest = deployment.probe_slack() + deployment.patience();
+    for (const sim::Operation& operation : deployment.world().history().operations) {
+      if (operation.process != deployment.probe() || !checker::is_successful(operation, "acquire")) continue;
+      longest += operation.completed.offset() - operation.invoked.offset();
+      break;
+    }
+  });
+  return longest;
 }
 
 }  // namespace lockstep::scenarios

@@ -33,6 +33,12 @@ class Execution {
   /// no time goes on.
   const std::optional<checker::Finding>& endless() const { return endless_; }
   enum class Patience : std::uint8_t { as_good_as_for_ever, just_beyond_the_bound };
+  /// The same no further than to this moment: a visitor comes then (`Deployment::is_visited`). `end`: of the whole story.
+  void play_until(sim::Instant moment, sim::Instant end);
+  /// Of a visitor: at which other moments it is to come in other executions that are the same, besides the end of the
+  /// story; those before it for `play_until`. When everybody was done or dead, while a server may still wait for the
+  /// ends of sessions; and while leases run out, since not every moment meets the same of an attempt.
+  std::vector<sim::Instant> other_visits() const;
   /// Then the probe, which competes for the lock until it has it, or for so long that it never will, or has it too
   /// late. `first`: it comes then, if that is later than the end of the story.
   std::optional<Diagnostic> probe(Patience patience = Patience::as_good_as_for_ever, sim::Instant first = {});
@@ -65,8 +71,10 @@ class Execution {
   std::uint64_t max_events_;
   std::function<void()> after_event_;
   sim::Instant quiescent_;
-  sim::Step rest_ = 0;    ///< in which everything came to rest: the story's last
-  sim::Duration within_;  ///< of `recoverable`
+  sim::Instant visit_from_;
+  sim::Duration sessions_;  ///< after the visitor came they end by themselves
+  sim::Step rest_ = 0;      ///< in which everything came to rest: the story's last
+  sim::Duration within_;    ///< of `recoverable`
   bool has_ended_ = true;
   /// How many operations there were when time last went on, if it does not any more.
   std::optional<std::size_t> stuck_since_;
@@ -76,5 +84,8 @@ class Execution {
 /// Whether somebody who comes before all others gets the lock, in time: in a run of the shortest delays, without any
 /// fault.
 bool first_comer_gets_lock(const Scenario& scenario, const models::locks::Catalogue& catalogue);
+/// `RecoverableQuestion::visitor_attempt`: as long as it takes that one, and some round trips; what it would wait for
+/// servers in vain is among them.
+sim::Duration visitor_attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 }  // namespace lockstep::scenarios

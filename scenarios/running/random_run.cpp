@@ -158,6 +158,7 @@ void RandomFaults::plan(std::size_t index, const std::optional<FaultLimit>& limi
   Budget& budget = allowed_.budgets()[index];
   const MaySpec& may = *budget.may;
   const DurationRange* length = length_of(may);
+  if (is_nothing(may.kind, length)) return;
   DurationRange range = length == nullptr ? DurationRange{} : *length;
   if (limit && parameter_of(may) == limit->parameter) {
     range = {std::max(range.lo, limit->range.lo), std::min(range.hi, limit->range.hi)};
@@ -350,7 +351,7 @@ RandomRuns::RandomRuns(const Scenario& scenario, const models::locks::Catalogue&
   door_.to = &decisions_;
 }
 
-bool RandomRuns::play(const RunDraw& draw, bool writes) {
+bool RandomRuns::play(const RunDraw& draw, bool writes, std::optional<std::pair<Instant, Instant>> visit) {
   sim::Simulation& simulation = deployment_.simulation();
   simulation.restart();
   simulation.set_fate(&faults_);
@@ -360,7 +361,12 @@ bool RandomRuns::play(const RunDraw& draw, bool writes) {
   decisions_.begin(draw, random);
   faults_.begin(draw.fault_seed ? own : random, draw.limit, draw.typical);
   execution_.emplace(scenario_, deployment_, kRandomEventsMax);
-  std::optional<Diagnostic> problem = execution_->play();
+  std::optional<Diagnostic> problem;
+  if (visit) {
+    execution_->play_until(visit->first, visit->second);
+  } else {
+    problem = execution_->play();
+  }
   simulation.set_fate(nullptr);
   decisions_.calm_down();
   return take(problem);
@@ -382,12 +388,29 @@ bool RandomRuns::take(const std::optional<Diagnostic>& problem) {
 std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw) {
   last_ = draw;
   if (!play(last_, false)) return std::nullopt;
-  if (draw.asks_whether_it_recovers && !take(execution_->probe(Execution::Patience::just_beyond_the_bound)))
-    return std::nullopt;
   const std::span<const std::string> wanted = draw.properties;
-  return execution_->findings([wanted](std::string_view property) {
+  const auto is_wanted = [wanted](std::string_view property) {
     return wanted.empty() || std::binary_search(wanted.begin(), wanted.end(), property);
-  });
+  };
+  if (!draw.asks_whether_it_recovers) return execution_->findings(is_wanted);
+  std::optional<Instant> visit;
+  if (deployment_.is_visited()) {
+    // One run, one visit: which, chance says.
+    const std::vector<Instant> visits = execution_->other_visits();
+    const std::uint64_t which = sim::mix64(draw.seed) % (visits.size() + 1);
+    if (which > 0) visit = visits[which - 1];
+  }
+  std::optional<std::vector<checker::Finding>> known;
+  if (visit && visit->offset() < execution_->quiescent().offset()) {
+    known = execution_->findings(is_wanted);
+    play(draw, false, std::pair(*visit, execution_->quiescent()));
+  }
+  if (!take(execution_->probe(Execution::Patience::just_beyond_the_bound, visit.value_or(Instant())))) return std::nullopt;
+  std::vector<checker::Finding> findings = execution_->findings(is_wanted);
+  for (std::size_t i = 0; known && i < findings.size(); ++i) {
+    if (findings[i].property != "recoverable") findings[i] = std::move((*known)[i]);
+  }
+  return findings;
 }
 
 std::optional<std::vector<checker::Finding>> RandomRuns::run(std::uint64_t seed, const std::optional<FaultLimit>& limit,

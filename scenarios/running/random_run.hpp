@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
@@ -189,7 +190,8 @@ class RandomRuns {
   const Deployment& deployment() const { return deployment_; }
 
  private:
-  bool play(const RunDraw& draw, bool writes);
+  /// `visit`: no further than to that moment; the story goes on to the other one.
+  bool play(const RunDraw& draw, bool writes, std::optional<std::pair<sim::Instant, sim::Instant>> visit = {});
   bool take(const std::optional<Diagnostic>& problem);
 
   const Scenario& scenario_;

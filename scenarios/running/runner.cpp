@@ -1,6 +1,8 @@
 #include "scenarios/running/runner.hpp"
 
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/deployment/key_states.hpp"
@@ -52,9 +54,17 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
 
 namespace {
 
-/// `first`: when the probe comes; on return, when it must come to decide what is left open, if anything is.
+/// When the probe comes; and, when it has come, when it must come in other runs that are the same.
+struct ProbeMoments {
+  std::optional<sim::Instant> first;
+  bool ends_story = false;               ///< with `first`, whatever servers still wait for
+  std::optional<sim::Instant> decisive;  ///< to decide what is left open, if anything is
+  std::vector<sim::Instant> visits;      ///< a visitor: `Execution::other_visits`
+  sim::Instant quiescent;
+};
+
 std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                                           const RunOptions& options, std::optional<sim::Instant>& first) {
+                                           const RunOptions& options, ProbeMoments& moments) {
   sim::DefaultDecisions defaults;
   sim::RandomDecisions random(options.seed.value_or(0));
   sim::Decisions& own = options.seed ? static_cast<sim::Decisions&>(random) : defaults;
@@ -66,7 +76,9 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   Execution execution(scenario, deployment, options.max_events);
   KeyStateRecorder key_states(deployment.world(), deployment.servers());
   if (options.key_states) execution.watch([&] { key_states.look(); });
-  if (std::optional<Diagnostic> problem = execution.play()) {
+  if (moments.ends_story) {
+    execution.play_until(*moments.first, moments.quiescent);
+  } else if (std::optional<Diagnostic> problem = execution.play()) {
     if (!execution.endless()) return std::move(*problem);
     Outcome outcome = outcome_of(scenario, catalogue, options, deployment, execution);
     outcome.notes.push_back(std::move(problem->message));
@@ -76,10 +88,11 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
   if (asks(options, "recoverable")) {
     const auto patience =
         options.brief ? Execution::Patience::just_beyond_the_bound : Execution::Patience::as_good_as_for_ever;
-    if (std::optional<Diagnostic> problem =
-            execution.probe(patience, std::exchange(first, std::nullopt).value_or(sim::Instant())))
+    if (deployment.is_visited()) moments.visits = execution.other_visits();
+    moments.quiescent = execution.quiescent();
+    if (std::optional<Diagnostic> problem = execution.probe(patience, moments.first.value_or(sim::Instant())))
       return std::move(*problem);
-    first = execution.decisive_probe();
+    moments.decisive = execution.decisive_probe();
   }
   Outcome outcome = outcome_of(scenario, catalogue, options, deployment, execution);
   outcome.key_states = key_states.take();
@@ -90,14 +103,54 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
 
 namespace {
 
-/// Once, and once more if it has to be asked whether the lock would have come back in time.
+Judgement* recovery_of(std::variant<Outcome, Diagnostic>& result) {
+  auto* outcome = std::get_if<Outcome>(&result);
+  if (outcome == nullptr) return nullptr;
+  const auto is_it = [](const Judgement& judgement) { return judgement.finding.property == "recoverable"; };
+  const auto found = std::find_if(outcome->properties.begin(), outcome->properties.end(), is_it);
+  return found != outcome->properties.end() ? &*found : nullptr;
+}
+
+/// The visitor of this run comes at another moment. What it says of all else is known.
+std::variant<Outcome, Diagnostic> run_with_visit(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                                 const RunOptions& options, ProbeMoments moments,
+                                                 const Outcome& known) {
+  std::variant<Outcome, Diagnostic> result = run_once(scenario, catalogue, options, moments);
+  auto* outcome = std::get_if<Outcome>(&result);
+  if (outcome == nullptr) return result;
+  outcome->as_expected = true;
+  for (std::size_t i = 0; i < outcome->properties.size(); ++i) {
+    Judgement& judgement = outcome->properties[i];
+    if (judgement.finding.property != "recoverable") judgement = known.properties[i];
+    outcome->as_expected = outcome->as_expected && judgement.as_expected;
+  }
+  return result;
+}
+
+/// Once, and once more if it has to be asked whether the lock would have come back in time; of a visitor until one does
+/// not get it.
 std::variant<Outcome, Diagnostic> run_decided(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const RunOptions& options) {
-  std::optional<sim::Instant> first;
-  std::variant<Outcome, Diagnostic> result = run_once(scenario, catalogue, options, first);
+  ProbeMoments moments;
+  std::variant<Outcome, Diagnostic> result = run_once(scenario, catalogue, options, moments);
   // Decisions from outside are made once.
-  if (!first || options.decisions != nullptr) return result;
-  return run_once(scenario, catalogue, options, first);
+  if (options.decisions != nullptr) return result;
+  if (moments.decisive) {
+    moments.first = moments.decisive;
+    return run_once(scenario, catalogue, options, moments);
+  }
+  const auto is_broken = [](const Judgement* recovery) {
+    return recovery != nullptr && recovery->finding.verdict == checker::Verdict::violated;
+  };
+  if (recovery_of(result) == nullptr || is_broken(recovery_of(result))) return result;
+  for (const sim::Instant visit : moments.visits) {
+    const bool is_early = visit.offset() < moments.quiescent.offset();
+    std::variant<Outcome, Diagnostic> other = run_with_visit(
+        scenario, catalogue, options, {.first = visit, .ends_story = is_early, .quiescent = moments.quiescent},
+        std::get<Outcome>(result));
+    if (is_broken(recovery_of(other))) return other;
+  }
+  return result;
 }
 
 /// When something is to happen says nothing of random delays.

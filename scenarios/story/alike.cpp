@@ -23,6 +23,7 @@ bool strike_alike(const Scenario& scenario, const std::string& a, const std::str
     const auto is_among = [](const std::vector<std::string>& names, const std::string& name) {
       return std::find(names.begin(), names.end(), name) != names.end();
     };
+    if (is_nothing(may.kind, length_of(may))) return true;
     if (is_among(may.who, a) != is_among(may.who, b)) return false;
     return std::all_of(may.between.begin(), may.between.end(),
                        [&](const std::vector<std::string>& side) { return is_among(side, a) == is_among(side, b); });

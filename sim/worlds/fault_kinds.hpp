@@ -222,6 +222,13 @@ constexpr bool cuts_off(FaultKind kind) { return entry_of(kind).victim == Victim
 constexpr bool freezes(FaultKind kind) { return entry_of(kind).stops == HowLong::meanwhile; }
 /// Whether its victim stops, and has lost what it was at: crash.
 constexpr bool kills(FaultKind kind) { return entry_of(kind).stops == HowLong::for_good; }
+/// Whether a fault of this length is none: a pause, a delay or a partition that is over when it begins, a clock that is
+/// off by nothing. `length`: null where it has none.
+template <class Range>
+constexpr bool is_nothing(FaultKind kind, const Range* length) {
+  if (length == nullptr || may_come_back(kind)) return false;
+  return length->is_exact() && length->lo == decltype(length->lo)();
+}
 /// Whether a message that it strikes never arrives: lose.
 constexpr bool loses_message(FaultKind kind) {
   return strikes_message(kind) && entry_of(kind).silence == HowLong::for_good;

@@ -216,6 +216,7 @@ void World::strike_now(const PlannedFault& fault, Instant at) {
 }
 
 void World::pause(const PlannedFault& fault) {
+  if (fault.length == Duration::zero()) return;  // it is over when it begins
   const ProcessId process = fault.process;
   ProcessState& victim = state(process);
   const Instant until = scheduler_->moved(now_, fault, true);

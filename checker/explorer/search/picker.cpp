@@ -34,7 +34,7 @@ std::optional<std::uint32_t> Picker::earliest(const Place& place) const {
   for (const std::uint32_t slot : moment_.pending()) {
     const sim::Event& event = moment_.event(slot);
     // The coda is no part of the story; the ticks of the story have come to their end.
-    if (moment_.is_coda() && event.is_tick()) continue;
+    if (moment_.is_without_ticks() && event.is_tick()) continue;
     if ((!place.sleep.empty() && is_asleep(place.sleep, event.id)) || !arrivals_.is_enabled(slot)) continue;
     const Duration time = arrivals_.due(event);
     if (best && time >= best_time) continue;

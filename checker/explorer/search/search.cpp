@@ -138,7 +138,8 @@ void Search::execute(std::uint32_t position, bool is_replay) {
 bool Search::run_way() {
   const std::uint32_t length = trace_.length();
   for (std::uint32_t i = go_back(); i < length; ++i) {
-    if (!moment_.world().is_busy() && !moment_.is_coda() && !moment_.find(trace_[i].chosen) && !begin_coda(i, true))
+    const bool may_be_over = !moment_.world().is_busy() || subject_->is_over_early();
+    if (may_be_over && !moment_.is_coda() && !moment_.find(trace_[i].chosen) && !begin_coda(i, true))
       sim::end_with_divergence();
     const bool is_replay = i < trace_.built();
     sim::invariant(is_replay || i + 1 == length || i < tree_.own_from(),
@@ -162,7 +163,7 @@ bool Search::run_way() {
 /// Runs the trace to its end. False: the visitor has had enough, or the trace is too long.
 bool Search::advance(BranchOutcome& outcome, const Explorer::Visitor& visit) {
   if (!run_way()) return true;
-  while (!picker_.is_quiet() || begin_coda(trace_.length(), false)) {
+  while (!is_at_rest() || begin_coda(trace_.length(), false)) {
     if (trace_.length() >= rules_.options.max_steps) {
       outcome.too_long = true;
       return false;
@@ -221,14 +222,18 @@ void Search::choose_all_others(std::uint32_t chosen) {
 /// Whether the world has something to do after everything has come to rest.
 bool Search::begin_coda(std::uint32_t position, bool is_due) {
   if (timing_.is_infeasible() || moment_.is_coda()) return false;
-  std::optional<sim::Duration> after;
+  std::optional<Coda> coda;
   {
     const sim::Region::Inside inside(saved_.region());
-    after = subject_->begin_coda(is_due);
+    coda = subject_->begin_coda(is_due);
   }
-  if (!after || !moment_.world().is_busy()) return false;
-  moment_.begin_coda(position, *after);
+  if (!coda || !moment_.world().is_busy()) return false;
+  moment_.begin_coda(position, coda->after, coda->has_ticks);
   return true;
+}
+
+bool Search::is_at_rest() const {
+  return picker_.is_quiet() || (!timing_.is_infeasible() && subject_->is_over_early());
 }
 
 /// Whether the event, with the answers that it has just been given, is no part of an execution, or of one that is

@@ -72,6 +72,7 @@ class Search {
   bool go_on();
   bool advance(BranchOutcome& outcome, const Explorer::Visitor& visit);
   bool begin_coda(std::uint32_t position, bool is_due);
+  bool is_at_rest() const;
   void execute(std::uint32_t position, bool is_replay);
   bool leads_nowhere(std::uint32_t position);
   bool has_failed(std::uint32_t position);

@@ -26,6 +26,7 @@ class Moment {
     std::vector<std::uint32_t> last_on;  ///< by channel
     std::optional<std::uint32_t> coda_from;
     sim::Duration coda_after;
+    bool coda_has_ticks = false;
   };
 
   void watch(sim::World& world) { world_ = &world; }
@@ -102,10 +103,13 @@ class Moment {
   bool is_coda() const { return state_.coda_from.has_value(); }
   /// It begins so long after all before.
   sim::Duration coda_after() const { return state_.coda_after; }
-  void begin_coda(std::uint32_t from, sim::Duration after) {
+  /// Its ticks do not come.
+  bool is_without_ticks() const { return is_coda() && !state_.coda_has_ticks; }
+  void begin_coda(std::uint32_t from, sim::Duration after, bool has_ticks) {
     sim::invariant(!is_coda(), "a trace has one coda");
     state_.coda_from = from;
     state_.coda_after = after;
+    state_.coda_has_ticks = has_ticks;
   }
 
  private:

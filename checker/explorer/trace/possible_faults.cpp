@@ -8,6 +8,7 @@ PossibleFaults::PossibleFaults(std::span<const FaultBudget> budgets) : budgets_(
     processes[process.index] = true;
   };
   for (const FaultBudget& budget : budgets) {
+    if (budget.times == 0) continue;
     may_lose_ = may_lose_ || loses_message(budget.kind);
     may_crash_ = may_crash_ || kills(budget.kind);
     may_delay_ = may_delay_ || delays_message(budget.kind);

@@ -28,12 +28,29 @@ const sim::Operation* first_success(const sim::History& history, sim::ProcessId 
   return got;
 }
 
+/// Requires: concrete times.
+bool is_in_time(const sim::Operation& got, const RecoverableQuestion& question) {
+  const sim::Instant bound = question.quiescent + question.within;
+  if (!question.visitor_attempt) return compare(got.completed, bound) <= 0;
+  return compare(got.completed, bound + *question.visitor_attempt) <= 0 ||
+         compare(got.completed, got.invoked + *question.visitor_attempt) <= 0;
+}
+
 }  // namespace
+
+sim::Instant probed_until(std::span<const sim::Operation> operations, sim::ProcessId probe, sim::Instant bound) {
+  sim::Instant until = bound;
+  for (const sim::Operation& operation : operations) {
+    if (operation.process == probe && operation.phase != sim::Phase::invoke) until = operation.invoked;
+    if (operation.process == probe && operation.phase == sim::Phase::invoke) until = bound;
+  }
+  return until;
+}
 
 std::optional<sim::Instant> decisive_attempt(const sim::History& history, const RecoverableQuestion& question) {
   const sim::Operation* got = first_success(history, question.probe);
   const sim::Instant bound = question.quiescent + question.within;
-  if (got == nullptr || compare(got->completed, bound) <= 0) return std::nullopt;
+  if (got == nullptr || question.visitor_attempt || compare(got->completed, bound) <= 0) return std::nullopt;
   // Whoever begins before an attempt that fails, fails as well.
   const sim::Operation* failed = nullptr;
   for (const sim::Operation& operation : history.operations) {
@@ -55,11 +72,14 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
   const sim::Instant bound = question.quiescent + question.within;
 
   const sim::Operation* got = first_success(history, question.probe);
-  if (got != nullptr && compare(got->completed, bound) <= 0) {
+  if (got != nullptr && is_in_time(*got, question)) {
     finding.verdict = Verdict::holds;
     const sim::Duration waited = got->completed.offset() - question.quiescent.offset();
     finding.why =
-        waited <= sim::Duration::zero()
+        question.visitor_attempt
+            ? fmt::format("{} came at {} and got the lock {} later ({} allowed)", probe, time_text(question.quiescent),
+                          sim::to_string(waited), sim::to_string(question.within))
+        : waited <= sim::Duration::zero()
             ? fmt::format("{} got the lock at {}, before everything had come to rest at {}", probe,
                           time_text(got->completed), time_text(question.quiescent))
             : fmt::format("{} got the lock {} after everything had come to rest at {} ({} allowed)", probe,
@@ -99,6 +119,13 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
         fmt::format("{} got the lock only at {}, {} after everything had come to rest at {} ({} allowed)", probe,
                     time_text(got->completed), sim::to_string(got->completed.offset() - question.quiescent.offset()),
                     time_text(question.quiescent), sim::to_string(question.within));
+  } else if (question.visitor_attempt) {
+    finding.why = fmt::format(
+        "{} came at {}, when everybody was done or dead, tried again and again as its program does, and did not get "
+        "the "
+        "lock, not within {} ({} allowed)",
+        probe, time_text(question.quiescent),
+        sim::to_string(question.probed_until.offset() - question.quiescent.offset()), sim::to_string(question.within));
   } else {
     finding.why = fmt::format(
         "{} did not get the lock, not within {} after everything had come to rest at {} ({} allowed): as good as for "

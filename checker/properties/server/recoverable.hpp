@@ -15,7 +15,15 @@ struct RecoverableQuestion {
   sim::Instant
       probed_until;  ///< when the probing (or the story) ended; explored: when its last attempt that failed began
   bool is_renewed = false;  ///< explored: something went on renewing a lease when the story was over
+  /// The probe tries as its program does, from `quiescent` on. It has the lock in time if that is no later than so long
+  /// after the bound, or after the beginning of that attempt, the first that begins when its time is over. Nothing: only
+  /// how the lock comes back is asked, and a probe that has it later than the bound is too late.
+  std::optional<sim::Duration> visitor_attempt = {};
 };
+
+/// The same of a visitor: when the last of its attempts began that failed; in the last one it may wait for ever, which
+/// is longer than any bound.
+sim::Instant probed_until(std::span<const sim::Operation> operations, sim::ProcessId probe, sim::Instant bound);
 
 /// Whether a release of this hold said ok.
 bool was_given_back(std::span<const sim::Operation> operations, const sim::Operation& acquire);
