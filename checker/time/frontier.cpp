@@ -107,6 +107,9 @@ class Walk {
       polygon_.corners.push_back(last);
     }
     add(bound_of(0, 1, least_y));
+    leave_out_corners();
+    // From 0 on is no bound.
+    std::erase_if(polygon_.bounds, [](const FrontierBound& bound) { return bound.more_than == 0 && bound.attained; });
     std::sort(polygon_.bounds.begin(), polygon_.bounds.end());
     return std::move(polygon_);
   }
@@ -120,9 +123,18 @@ class Walk {
   }
   std::optional<LeastValue> least(std::int64_t x, std::int64_t y) { return space_.least(factors(x, y)); }
 
-  void add(const FrontierBound& bound) {
-    // From 0 on is no bound.
-    if (bound.more_than > 0 || (bound.more_than == 0 && !bound.attained)) polygon_.bounds.push_back(bound);
+  void add(const FrontierBound& bound) { polygon_.bounds.push_back(bound); }
+
+  /// Both edges of a corner may be attained, and it alone not: "x + y > 0", of x and y from 0 on. Requires: the bounds
+  /// are the edges, in order.
+  void leave_out_corners() {
+    const std::size_t edges = polygon_.bounds.size();
+    for (std::size_t i = 1; i < edges; ++i) {
+      const FrontierBound &a = polygon_.bounds[i - 1], &b = polygon_.bounds[i];
+      if (!a.attained || !b.attained) continue;
+      const LeastValue between = *least(a.x + b.x, a.y + b.y);
+      if (!between.attained) add(bound_of(a.x + b.x, a.y + b.y, between));
+    }
   }
 
   /// Either the line between two corners bounds the polygon, or there is another corner beyond it.
@@ -199,8 +211,8 @@ Frontier Frontier::with_axes() const {
       const std::optional<AxisPart> part = part_on_axis(polygon, is_x, true);
       return part && std::any_of(polygons_.begin(), polygons_.end(), [&](const FrontierPolygon& other) {
                const std::optional<AxisPart> others = part_on_axis(other, is_x, false);
-               return others && (others->from != part->from ? others->from < part->from
-                                                            : others->attained || !part->attained);
+               return others &&
+                      (others->from != part->from ? others->from < part->from : others->attained || !part->attained);
              });
     });
     if (closed.bounds.size() < polygon.bounds.size()) result.insert(std::move(closed));
