@@ -48,17 +48,46 @@ bool is_inside(const FrontierPolygon& polygon, const FrontierPolygon& other) {
       const Fraction value = Fraction(bound.x) * corner.x + Fraction(bound.y) * corner.y;
       if (value != Fraction(bound.more_than)) return value > Fraction(bound.more_than);
       if (bound.attained) return true;
-      // The corner is no part of the polygon if some bound that is tight there is strict; along an edge with the
-      // bound's own direction it must be that one.
-      const auto has_direction = [&](const FrontierBound& own) { return own.x == bound.x && own.y == bound.y; };
-      const auto edge = std::find_if(polygon.bounds.begin(), polygon.bounds.end(), has_direction);
-      if (edge != polygon.bounds.end() && edge->more_than == bound.more_than) return !edge->attained;
+      // Where an edge meets the bound, all of the edge does: then it is the edge that must be strict. An axis is an
+      // edge, too, and no strict one: "x > 5ms" is not inside "y > 0ms".
+      const auto edge = std::find_if(polygon.bounds.begin(), polygon.bounds.end(), [&](const FrontierBound& own) {
+        return Fraction(own.x) * Fraction(bound.y) == Fraction(own.y) * Fraction(bound.x);
+      });
+      if (edge != polygon.bounds.end()) return !edge->attained;
+      if (bound.x == 0 || bound.y == 0) return false;
+      // The corner is no part of the polygon if some bound that is tight there is strict.
       return std::any_of(polygon.bounds.begin(), polygon.bounds.end(), [&](const FrontierBound& own) {
         const Fraction at = Fraction(own.x) * corner.x + Fraction(own.y) * corner.y;
         return !own.attained && at == Fraction(own.more_than);
       });
     });
   });
+}
+
+/// "y > 0ms": a fault of no length is none, so that what needs one begins beside the axis.
+bool is_from_axis(const FrontierBound& bound) {
+  return bound.more_than == 0 && !bound.attained && (bound.x == 0 || bound.y == 0);
+}
+
+/// What of an axis is in a polygon: all from here on.
+struct AxisPart {
+  Fraction from;
+  bool attained = true;
+};
+
+/// Of the axis of x, or of y: nothing if the polygon stays away from it. `closed`: as if it reached the axis.
+std::optional<AxisPart> part_on_axis(const FrontierPolygon& polygon, bool is_x, bool closed) {
+  AxisPart part;
+  for (const FrontierBound& bound : polygon.bounds) {
+    const std::int64_t factor = is_x ? bound.x : bound.y;
+    if (factor == 0) {
+      if (closed && is_from_axis(bound)) continue;
+      return std::nullopt;
+    }
+    const Fraction from(bound.more_than, factor);
+    if (from > part.from || (from == part.from && !bound.attained)) part = {from, bound.attained};
+  }
+  return part;
 }
 
 /// The polygon of a space, from both ends of its frontier inwards.
@@ -78,6 +107,9 @@ class Walk {
       polygon_.corners.push_back(last);
     }
     add(bound_of(0, 1, least_y));
+    leave_out_corners();
+    // From 0 on is no bound.
+    std::erase_if(polygon_.bounds, [](const FrontierBound& bound) { return bound.more_than == 0 && bound.attained; });
     std::sort(polygon_.bounds.begin(), polygon_.bounds.end());
     return std::move(polygon_);
   }
@@ -91,9 +123,18 @@ class Walk {
   }
   std::optional<LeastValue> least(std::int64_t x, std::int64_t y) { return space_.least(factors(x, y)); }
 
-  void add(const FrontierBound& bound) {
-    // From 0 on is no bound.
-    if (bound.more_than > 0 || (bound.more_than == 0 && !bound.attained)) polygon_.bounds.push_back(bound);
+  void add(const FrontierBound& bound) { polygon_.bounds.push_back(bound); }
+
+  /// Both edges of a corner may be attained, and it alone not: "x + y > 0", of x and y from 0 on. Requires: the bounds
+  /// are the edges, in order.
+  void leave_out_corners() {
+    const std::size_t edges = polygon_.bounds.size();
+    for (std::size_t i = 1; i < edges; ++i) {
+      const FrontierBound &a = polygon_.bounds[i - 1], &b = polygon_.bounds[i];
+      if (!a.attained || !b.attained) continue;
+      const LeastValue between = *least(a.x + b.x, a.y + b.y);
+      if (!between.attained) add(bound_of(a.x + b.x, a.y + b.y, between));
+    }
   }
 
   /// Either the line between two corners bounds the polygon, or there is another corner beyond it.
@@ -158,6 +199,25 @@ void Frontier::insert(FrontierPolygon polygon) {
 
 void Frontier::merge(const Frontier& other) {
   for (const FrontierPolygon& polygon : other.polygons_) insert(polygon);
+}
+
+Frontier Frontier::with_axes() const {
+  Frontier result = *this;
+  for (const FrontierPolygon& polygon : polygons_) {
+    FrontierPolygon closed = polygon;
+    std::erase_if(closed.bounds, [&](const FrontierBound& bound) {
+      if (!is_from_axis(bound)) return false;
+      const bool is_x = bound.x == 0;
+      const std::optional<AxisPart> part = part_on_axis(polygon, is_x, true);
+      return part && std::any_of(polygons_.begin(), polygons_.end(), [&](const FrontierPolygon& other) {
+               const std::optional<AxisPart> others = part_on_axis(other, is_x, false);
+               return others &&
+                      (others->from != part->from ? others->from < part->from : others->attained || !part->attained);
+             });
+    });
+    if (closed.bounds.size() < polygon.bounds.size()) result.insert(std::move(closed));
+  }
+  return result;
 }
 
 bool Frontier::says_more() const {

@@ -54,6 +54,9 @@ class Frontier {
 
   /// None inside another, in ascending order of their bounds; any of them breaks the property.
   std::span<const FrontierPolygon> polygons() const { return polygons_; }
+  /// The same region in fewer words. "y > 0 and x + y > 7" beside "x > 7" is "x + y > 7": what needs a fault of some
+  /// length, and what needs none, can meet at the axis.
+  Frontier with_axes() const;
   /// Whether it says more than the margin of each parameter alone.
   bool says_more() const;
 

@@ -525,8 +525,9 @@ class Search {
         found.is_exact = found.is_exact && all == tally.values[p];
       }
     }
-    if (!tally.frontier.says_more()) return;
-    explored.polygons.assign(tally.frontier.polygons().begin(), tally.frontier.polygons().end());
+    const checker::Frontier frontier = tally.frontier.with_axes();
+    if (!frontier.says_more()) return;
+    explored.polygons.assign(frontier.polygons().begin(), frontier.polygons().end());
     explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
   }
 
