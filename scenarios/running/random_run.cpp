@@ -1,6 +1,8 @@
 #include "scenarios/running/random_run.hpp"
 #include "scenarios/story/own_lock.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace lockstep::scenarios {
