@@ -23,7 +23,7 @@ constexpr Sentence kSentences[] = {
      "没有服务器授予过锁：成功的加锁什么也没有写入"},
     {"no server granted the lock, so it was never given back to those who wait",
      "没有服务器授予过锁，也就没有归还给等待者"},
-    {"nobody was told how a release, a renewal or an attempt in vain had ended", "没有释放、续租或失败的尝试得到答复"},
+    {"nobody was told how a release or a renewal had ended", "没有释放或续租得到答复"},
     {"no lease was renewed, and none was to be", "没有续租，也没有该续的租约"},
     {"nobody bought anything", "没有人买过东西"},
     {"nobody asked for a lock", "没有人请求锁"},

@@ -110,6 +110,15 @@ std::string_view Deployment::why_not_explored(std::string_view property) const {
 }
 
 bool Deployment::can_be_claimed(std::string_view property) const {
+  // Whoever takes the lock with a lease of its own has nothing renewed. What a script renews only the script knows.
+  const auto is_renewed = [&](const ClientSpec& client) {
+    using models::locks::ParameterRole;
+    const auto lease = parameters_of(entry_, scenario_.lock, client).duration(ParameterRole::lease);
+    return client.commands.empty() && lease.value_or(sim::Duration::zero()) == sim::Duration::zero();
+  };
+  if (property == "faithful-renewal" && !scenario_.lock.own.entry &&
+      std::none_of(scenario_.clients.begin(), scenario_.clients.end(), is_renewed))
+    return false;
   const auto can_be_seen = checker::property_named(property).can_be_seen;
   return why_not_judged(property).empty() && (can_be_seen == nullptr || can_be_seen(circumstances()));
 }

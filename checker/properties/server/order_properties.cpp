@@ -567,12 +567,11 @@ Property entries::truthful_reports() {
               [](const OrderedHistory& history) {
                 const auto is_report = [](const Operation& o) {
                   const bool is_of_hold = o.function == "release" || o.function == "leave" || o.function == "renew";
-                  return (is_of_hold && o.phase != sim::Phase::invoke) ||
-                         (o.function == "acquire" && o.phase == sim::Phase::fail);
+                  return is_of_hold && o.phase != sim::Phase::invoke;
                 };
                 return std::any_of(history.operations.begin(), history.operations.end(), is_report);
               },
-          .unseen = "nobody was told how a release, a renewal or an attempt in vain had ended",
+          .unseen = "nobody was told how a release or a renewal had ended",
           .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); },
           .breaches = [](const OrderedHistory& history) { return order_breaches(history); }};
 }
