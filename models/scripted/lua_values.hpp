@@ -40,6 +40,8 @@ sim::Duration length_at(lua_State* lua, int index, const What& what);
 sim::DurationRange lengths_at(lua_State* lua, int index, const What& what);
 /// `c:now() + 50`.
 sim::Instant moment_at(lua_State* lua, int index, const What& what);
+/// A time that a hold has in a field, or nothing: of what is none, the log is told. `table`: counted from below.
+std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Log& log, const std::string& file);
 /// What a server said is left of a lease, as a reply.
 std::optional<redis::Reply> time_left_at(lua_State* lua, int index);
 /// Adds what `index` holds: a value, or { nx = true, px = 50 } behind a SET.

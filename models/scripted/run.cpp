@@ -194,7 +194,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
         break;
       }
       case Request::Kind::sleep: {
-        co_await client.sleep(request.length, request.timer);
+        co_await client.doze(request.length, request.timer);
         arguments = 0;
         break;
       }
@@ -248,6 +248,21 @@ sim::Task<void> run_once(Client& background, std::shared_ptr<Machine> machine, L
   co_await drive(background, run, 1);
 }
 
+/// A renewal that sets the hold's `lease_until` announces a new end.
+void tell_new_end(Client& background, Machine& machine, const LockObject& lock, sim::OperationId renewal) {
+  const Machine::Holding* hold = machine.hold_of(background.world().operation(renewal).of);
+  if (hold == nullptr) return;
+  lua_State* const lua = machine.lua();
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, hold->table);
+  const auto end = moment_in(lua, lua_gettop(lua), "lease_until", *lock.log, machine.program().file);
+  lua_pop(lua, 1);
+  if (!end) return;
+  const sim::Instant until = background.clock().true_time_of(*end);
+  const std::optional<sim::Instant>& before =
+      background.world().operation(background.world().operation(renewal).of).lease_until;
+  if (!before || !before->identical(until)) background.world().operation(renewal).lease_until = until;
+}
+
 sim::Task<void> repeat(Client& background, std::shared_ptr<Machine> machine, LockObject lock,
                        std::shared_ptr<Watch> watch, sim::Duration period) {
   while (true) {
@@ -277,6 +292,7 @@ sim::Task<void> repeat(Client& background, std::shared_ptr<Machine> machine, Loc
         goes_on = !is_known || is_renewed;
       }
     }
+    if (id != 0) tell_new_end(background, *machine, lock, id);
     if (id != 0) world.complete(id, outcome);
     if (!goes_on || watch->is_stopped) break;
   }

@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
-#include "models/redis/script/lua/lua_symbols.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
@@ -18,21 +17,6 @@ namespace {
 void push_field(lua_State* lua, int table, const char* field) {
   lua_pushstring(lua, field);
   lua_rawget(lua, table);
-}
-
-std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Log& log, const std::string& file) {
-  push_field(lua, table, field);
-  std::optional<sim::Instant> moment;
-  if (!lua_isnil(lua, -1)) {
-    const redis::LuaSymbol* symbol = redis::symbol_at(lua, -1);
-    if (symbol != nullptr && symbol->kind == redis::LuaSymbol::Kind::number) {
-      if (const auto time = symbol->number.timestamp()) moment = time->instant;
-    }
-    if (!moment)
-      log.note(fmt::format("{}: {} of a hold is no time such as c:now() + 1000, and is left out", file, field));
-  }
-  lua_pop(lua, 1);
-  return moment;
 }
 
 bool flag_in(lua_State* lua, int table, const char* field) {
