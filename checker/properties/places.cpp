@@ -68,8 +68,4 @@ std::span<const std::size_t> EffectsByOperation::after(sim::OperationId operatio
   return all.subspan(static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), position) - all.begin()));
 }
 
-bool is_of_lock(std::string_view object, std::string_view lock) {
-  return object.starts_with(lock) && (object.size() == lock.size() || object[lock.size()] == '/');
-}
-
 }  // namespace lockstep::checker

@@ -53,7 +53,4 @@ class EffectsByOperation {
   std::vector<std::size_t> positions_;
 };
 
-/// Whether an object is the lock of this name, or a part of it.
-bool is_of_lock(std::string_view object, std::string_view lock);
-
 }  // namespace lockstep::checker

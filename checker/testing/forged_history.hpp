@@ -65,6 +65,10 @@ class ForgedHistory {
     interrupt(sim::Interruption::Kind::crash, who, at, restart);
   }
 
+  void doze(sim::OperationId during, Duration from, Duration until) {
+    history_.dozes.push_back({during, sim::Instant::at(from), sim::Instant::at(until)});
+  }
+
   sim::Effect& effect(Did kind, sim::ProcessId where, sim::ProcessId by, sim::OperationId operation, Duration at,
                       std::string object = "lock") {
     sim::Effect e;

@@ -43,12 +43,13 @@ inline Finding no_lost_wakeup(const sim::History& history, const Names& names, c
     finding.why = "the lock is kept at several servers: when it is free, no single one says";
     return finding;
   }
+  const LockObjects locks(history.operations, history.effects, history);
   std::optional<Duration> longest;
   std::size_t waits = 0;
   for (std::size_t i = 0; i < history.effects.size(); ++i) {
     const sim::Effect& freed = history.effects[i];
     const auto is_here = [&](const sim::Effect& effect) {
-      return effect.server == question.server && effect.object == question.object;
+      return effect.server == question.server && locks.contains(question.object, effect.object);
     };
     if (freed.kind != sim::Effect::Kind::remove || !is_here(freed)) continue;
     const auto taken =

@@ -28,7 +28,10 @@ inline sim::History at_times(const sim::History& symbolic, std::span<const Explo
     if (operation.valid_until) set(*operation.valid_until);
     if (operation.lease_until) set(*operation.lease_until);
   }
-  for (sim::Effect& effect : history.effects) set(effect.at);
+  for (sim::Effect& effect : history.effects) {
+    set(effect.at);
+    if (effect.lives_until) set(*effect.lives_until);
+  }
   for (auto it = history.effects.begin(); it != history.effects.end(); ++it) {
     const auto place =
         std::upper_bound(history.effects.begin(), it, *it,
@@ -208,6 +211,8 @@ class SymbolicHistory {
     e.at = instant(at);
     e.step = ++step_;
     e.first_member = static_cast<std::uint32_t>(history_.members.size());
+    const bool may_end = kind == sim::Effect::Kind::write || kind == sim::Effect::Kind::touch;
+    if (may_end && random_.one_in(3)) e.lives_until = e.at + sim::Duration::nanoseconds(random_.between(1, 30));
     if (kind_.has_members && where != resource_server) add_members(e);
     history_.effects.push_back(std::move(e));
     return history_.effects.back();

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "checker/properties/evidence.hpp"
-#include "checker/properties/places.hpp"
 #include "checker/properties/properties.hpp"
+#include "checker/properties/server/faithful_renewal.hpp"
 #include "checker/violations/violations.hpp"
 
 namespace lockstep::checker {
@@ -24,30 +24,17 @@ void ViolationFinder::order_properties() {
 
 /// A lease that was to be renewed runs out, and its holder is alive at that moment.
 void ViolationFinder::leases_that_run_out() {
-  for (std::size_t i = 0; i < effects_.size(); ++i) {
-    const sim::Effect& expiry = effects_[i];
-    if (expiry.kind != sim::Effect::Kind::expire) continue;
-    const sim::Operation* grant = nullptr;
-    for (std::size_t j = 0; j < i; ++j) {
-      const sim::Effect& effect = effects_[j];
-      if (effect.server != expiry.server || effect.object != expiry.object) continue;
-      const bool ends = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::remove ||
-                        effect.kind == sim::Effect::Kind::lose;
-      if (ends) grant = nullptr;
-      if (effect.kind != sim::Effect::Kind::write) continue;
-      const sim::Operation* operation = operation_of(effect);
-      if (operation != nullptr && operation->function == "acquire" && is_of_lock(effect.object, operation->object)) {
-        grant = operation;
-      }
-    }
-    if (grant == nullptr || !grant->is_renewed || !is_successful(*grant, "acquire")) continue;
-    const std::size_t belief = belief_of_[grant->id];
+  for (const checker::LeaseEnd& end : ends_of_renewed_leases(operations_, effects_, locks_)) {
+    const std::size_t belief = belief_of_[end.acquire->id];
     const BeliefWays ways = alive_ways(belief);
     for (std::size_t w = ways.begin; w < ways.end; ++w) {
-      begin("faithful-renewal", ways_[w].is_widened, grant->process, {});
+      const bool never_ends = !ways_[w].event && !ways_[w].clock;
+      if (never_ends && end.after == nullptr) continue;
+      begin("faithful-renewal", ways_[w].is_widened, end.acquire->process, {});
+      if (end.after != nullptr) require(end.at, end.after->at, false);
       // [from, …): it believes at that moment.
-      require(beliefs_[belief].from, expiry.at, false);
-      add_alive(ways_[w], expiry.at);
+      require(beliefs_[belief].from, end.at, false);
+      add_alive(ways_[w], end.at);
       add_sides(ways_[w].sides);
       finish();
     }
@@ -56,27 +43,20 @@ void ViolationFinder::leases_that_run_out() {
 
 void ViolationFinder::lost_wakeups(const WakeupQuestion& question) {
   if (!question.server.is_valid()) return;
-  const auto is_here = [&](const sim::Effect& effect) {
-    return effect.server == question.server && effect.object == question.object;
-  };
-  for (std::size_t i = 0; i < effects_.size(); ++i) {
-    if (effects_[i].kind != sim::Effect::Kind::remove || !is_here(effects_[i])) continue;
-    const sim::Instant freed = effects_[i].at;
-    std::optional<sim::Instant> taken;
-    for (std::size_t j = i + 1; j < effects_.size() && !taken; ++j) {
-      if (effects_[j].kind == sim::Effect::Kind::write && is_here(effects_[j])) taken = effects_[j].at;
-    }
-    for (const sim::Operation& wait : operations_) {
-      if (wait.function != "acquire" || wait.object != question.object) continue;
-      std::optional<sim::Instant> ended;
-      if (wait.phase != sim::Phase::invoke) ended = wait.completed;
+  const std::vector<OpenWait> waits = open_waits(operations_, *history_, question.object);
+  for (const FreeTime& free : free_times(effects_, locks_, question)) {
+    const std::optional<sim::Instant> taken = free.taken == nullptr ? std::nullopt : std::optional(free.taken->at);
+    for (const OpenWait& open : waits) {
+      const sim::Operation& wait = *open.wait;
+      std::optional<sim::Instant> ended = open.until;
+      if (!ended && wait.phase != sim::Phase::invoke) ended = wait.completed;
       if (!ended) {
         for (const sim::Interruption& crash : history_->interruptions) {
           const bool is_his = kills(crash.kind) && crash.process == wait.process;
           if (is_his && crash.step >= wait.invoked_in && !ended) ended = crash.from;
         }
       }
-      lost_wakeup(question, wait, freed, ended, taken);
+      lost_wakeup(question, {&wait, open.from, ended}, free.freed->at, taken);
     }
   }
 }
@@ -85,8 +65,10 @@ void ViolationFinder::lost_wakeups(const WakeupQuestion& question) {
 /// no difference of two instants. Where one stretch alone is too long, that is a way, and an exact one; and where the
 /// sum is too long, one of the n + 1 is longer than its share of what is allowed, which is a wider way, for a replay to
 /// confirm.
-void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
-                                  const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken) {
+void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const OpenWait& open, sim::Instant freed,
+                                  const std::optional<sim::Instant>& taken) {
+  const sim::Operation& wait = *open.wait;
+  const std::optional<sim::Instant>& ended = open.until;
   std::vector<const Pause*> own;
   for (const Pause& pause : pauses_) {
     if (pause.process == wait.process) own.push_back(&pause);
@@ -102,7 +84,7 @@ void ViolationFinder::lost_wakeup(const WakeupQuestion& question, const sim::Ope
     const auto lasts = [&](const std::optional<sim::Instant>& end, sim::Duration least) {
       if (!end) return;
       require(freed + least, *end, true);
-      require(wait.invoked + least, *end, true);
+      require(open.from + least, *end, true);
     };
     // All of it is longer in any case. What is the same for all who wait comes first, and is most likely impossible.
     lasts(taken, question.within);

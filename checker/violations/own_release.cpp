@@ -42,7 +42,7 @@ void ViolationFinder::own_release() {
       }
     }
     for (const std::string_view member : members_) {
-      for (const sim::Operation* owner : owners_before(i, member)) removes_grant(removal, *operation, *owner);
+      for (const sim::Operation* owner : owners_before(i, member)) removes_grant(i, *operation, *owner);
     }
   }
   if (is_counted) counted_places();
@@ -76,7 +76,7 @@ std::vector<const sim::Operation*> ViolationFinder::owners_before(std::size_t po
       if (change.kind == PlaceChange::Kind::removed) owners.clear();
       const bool is_grant = change.kind != PlaceChange::Kind::removed && effect.kind == sim::Effect::Kind::write &&
                             operation != nullptr && is_successful(*operation, "acquire") &&
-                            is_of_lock(effect.object, operation->object);
+                            locks_.contains(operation->object, effect.object);
       if (!is_grant) continue;
       const bool shares = operation->is_shared || change.kind == PlaceChange::Kind::nameless;
       if (owners.empty() || (owners.front().shares && shares)) {
@@ -111,7 +111,7 @@ void ViolationFinder::counted_places() {
   for (std::size_t i = 1; i < effects_.size(); ++i) {
     const sim::Operation* operation = operation_of(effects_[i]);
     if (operation == nullptr || !is_successful(*operation, "acquire") ||
-        !is_of_lock(effects_[i].object, operation->object) || effects_[i].kind != sim::Effect::Kind::write) {
+        !locks_.contains(operation->object, effects_[i].object) || effects_[i].kind != sim::Effect::Kind::write) {
       continue;
     }
     for (const PlaceChange& change : changes_at(i)) {
@@ -125,9 +125,23 @@ void ViolationFinder::counted_places() {
   }
 }
 
+ViolationFinder::KnownEnd ViolationFinder::lease_before(std::size_t position, const sim::Operation& owner) const {
+  KnownEnd end{.at_server = {}, .announced = owner.lease_until};
+  for (std::size_t j = 0; j < position; ++j) {
+    const sim::Effect& effect = effects_[j];
+    if (effect.server != effects_[position].server || effect.object != effects_[position].object) continue;
+    if (effect.kind != sim::Effect::Kind::write && effect.kind != sim::Effect::Kind::touch) continue;
+    end.at_server = effect.lives_until;
+    const sim::Operation* operation = operation_of(effect);
+    if (operation != nullptr && operation->function == "renew" && operation->of == owner.id)
+      end.announced = operation->lease_until;
+  }
+  return end;
+}
+
 /// The ways in which a removal takes this grant away wrongly.
-void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Operation& remover,
-                                    const sim::Operation& owner) {
+void ViolationFinder::removes_grant(std::size_t position, const sim::Operation& remover, const sim::Operation& owner) {
+  const sim::Effect& removal = effects_[position];
   if (owner.process == removal.by || mutant_ == JudgingMutant::own_by_all) return;
   if (remover.function == "release" && !owner.is_shared) {
     begin("own-release", false, owner.process, removal.by);
@@ -135,9 +149,14 @@ void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Opera
     return;
   }
   const std::size_t belief = belief_of_[owner.id];
-  if (owner.lease_until) {
-    begin("own-release", false, owner.process, removal.by);
-    require(removal.at, *owner.lease_until, true);
+  const KnownEnd end = lease_before(position, owner);
+  const auto begin_alive = [&](bool is_widened) {
+    begin("own-release", is_widened, owner.process, removal.by);
+    if (end.at_server) require(removal.at, *end.at_server, true);
+  };
+  if (end.announced) {
+    begin_alive(false);
+    require(removal.at, *end.announced, true);
     if (beliefs_[belief].released) require(removal.at, beliefs_[belief].released->at, true);
     if (beliefs_[belief].crashed) require(removal.at, beliefs_[belief].crashed->at, true);
     finish();
@@ -145,7 +164,7 @@ void ViolationFinder::removes_grant(const sim::Effect& removal, const sim::Opera
   }
   const BeliefWays ways = alive_ways(belief);
   for (std::size_t w = ways.begin; w < ways.end; ++w) {
-    begin("own-release", ways_[w].is_widened, owner.process, removal.by);
+    begin_alive(ways_[w].is_widened);
     add_alive(ways_[w], removal.at);
     add_sides(ways_[w].sides);
     finish();

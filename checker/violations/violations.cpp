@@ -49,6 +49,7 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
       effects_ = effects_.first(effects);
     }
   }
+  locks_ = LockObjects(operations_, effects_, history);
   collect_beliefs(history, beliefs_, belief_of_);
   while (!beliefs_.empty() && beliefs_.back().acquire > operations_.size()) beliefs_.pop_back();
   ways_of_.assign(beliefs_.size(), {});

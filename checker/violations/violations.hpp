@@ -45,6 +45,7 @@
 #include "checker/properties/belief/progress.hpp"
 #include "checker/properties/belief/wait_for.hpp"
 #include "checker/properties/breach.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/places.hpp"
 #include "checker/properties/server/fair.hpp"
@@ -204,13 +205,19 @@ class ViolationFinder {
   std::vector<const sim::Operation*> owners_before(std::size_t position, std::string_view member);
   void counted_places();
   std::span<const PlaceChange> changes_at(std::size_t effect) const;
-  void removes_grant(const sim::Effect& removal, const sim::Operation& remover, const sim::Operation& owner);
+  void removes_grant(std::size_t position, const sim::Operation& remover, const sim::Operation& owner);
+  /// What servers and renewals say, just before an effect, of the end of the lease that is there.
+  struct KnownEnd {
+    std::optional<sim::Instant> at_server;
+    std::optional<sim::Instant> announced;
+  };
+  KnownEnd lease_before(std::size_t position, const sim::Operation& owner) const;
   void recoverable(const RecoverableQuestion& question);
   void order_properties();
   void leases_that_run_out();
   void lost_wakeups(const WakeupQuestion& question);
-  void lost_wakeup(const WakeupQuestion& question, const sim::Operation& wait, sim::Instant freed,
-                   const std::optional<sim::Instant>& ended, const std::optional<sim::Instant>& taken);
+  void lost_wakeup(const WakeupQuestion& question, const OpenWait& open, sim::Instant freed,
+                   const std::optional<sim::Instant>& taken);
   void fencing();
 
   const BeliefWays& alive_ways(std::size_t belief);
@@ -292,6 +299,7 @@ class ViolationFinder {
   std::span<const sim::Operation> operations_;
   std::span<const sim::Effect> effects_;
   std::span<const sim::ProcessId> resources_;
+  LockObjects locks_;
   std::vector<Belief> beliefs_;
   std::vector<std::size_t> belief_of_;
   std::vector<Pause> pauses_;

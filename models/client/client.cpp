@@ -44,6 +44,14 @@ sim::Wait Client::sleep(sim::DurationRange length, sim::TimerKind kind) {
   return sim::Wait(*this, true_length, kind);
 }
 
+sim::Task<void> Client::doze(sim::DurationRange length, sim::TimerKind kind) {
+  std::vector<sim::Doze>& dozes = world().history().dozes;
+  const std::size_t number = dozes.size();
+  dozes.push_back({.operation = session().operation, .from = world().now(), .until = {}});
+  co_await sleep(length, kind);
+  world().history().dozes[number].until = world().now();
+}
+
 sim::Wait Client::work(sim::DurationRange length) {
   const bool is_alone = process_ == nullptr && background_ == nullptr;
   return is_alone ? sim::Wait(*this, length, sim::TimerKind::work) : sleep(length);

@@ -99,6 +99,9 @@ class Client final : public sim::Process {
   /// Waits by its own clock.
   sim::Wait sleep(sim::DurationRange length, sim::TimerKind kind = sim::TimerKind::sleep);
   sim::Wait sleep(sim::Duration length) { return sleep(sim::DurationRange::exactly(length)); }
+  /// Sleeps between two looks at something: what happens meanwhile, it does not wait for. The history tells.
+  sim::Task<void> doze(sim::DurationRange length, sim::TimerKind kind = sim::TimerKind::sleep);
+  sim::Task<void> doze(sim::Duration length) { return doze(sim::DurationRange::exactly(length)); }
   /// Waits by its own clock for the next round of something that repeats for ever: a story does not wait for it.
   sim::Wait tick(sim::Duration length) { return sleep(sim::DurationRange::exactly(length), sim::TimerKind::tick); }
   /// Keeps its processor busy: a pause makes it last longer. Where several threads or background tasks share the

@@ -219,4 +219,21 @@ redis::Command command_at(lua_State* lua, int index) {
   return command;
 }
 
+std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, const Complain& complain,
+                                      const std::string& file) {
+  lua_pushstring(lua, field);
+  lua_rawget(lua, table);
+  std::optional<sim::Instant> moment;
+  if (!lua_isnil(lua, -1)) {
+    const redis::LuaSymbol* symbol = redis::symbol_at(lua, -1);
+    if (symbol != nullptr && symbol->kind == redis::LuaSymbol::Kind::number) {
+      if (const auto time = symbol->number.timestamp()) moment = time->instant;
+    }
+    if (!moment)
+      complain(fmt::format("{}: {} of a hold is no time such as c:now() + 1000, and is left out", file, field));
+  }
+  lua_pop(lua, 1);
+  return moment;
+}
+
 }  // namespace lockstep::models::scripted

@@ -4,6 +4,7 @@
 
 #include <lua.hpp>
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ struct What {
 
 // Each reads the value at `index`, and throws Lua's error, which names `what` it is, if it is another.
 
+using Complain = std::function<void(const std::string& mistake)>;
+
 Value value_at(lua_State* lua, int index, const What& what);
 /// A number of milliseconds, or a text with a unit: 50, "1.5s".
 sim::Duration length_at(lua_State* lua, int index, const What& what);
@@ -40,6 +43,9 @@ sim::Duration length_at(lua_State* lua, int index, const What& what);
 sim::DurationRange lengths_at(lua_State* lua, int index, const What& what);
 /// `c:now() + 50`.
 sim::Instant moment_at(lua_State* lua, int index, const What& what);
+/// A time that a hold has in a field, or nothing: of what is none, the log is told. `table`: counted from below.
+std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, const Complain& complain,
+                                      const std::string& file);
 /// What a server said is left of a lease, as a reply.
 std::optional<redis::Reply> time_left_at(lua_State* lua, int index);
 /// Adds what `index` holds: a value, or { nx = true, px = 50 } behind a SET.

@@ -165,6 +165,12 @@ Machine::Holding* Machine::hold_at(std::size_t number) {
   return is_known ? &holds_[number - 1] : nullptr;
 }
 
+Machine::Holding* Machine::hold_of(sim::OperationId acquire) {
+  const auto known =
+      std::find_if(holds_.begin(), holds_.end(), [&](const Holding& hold) { return hold.acquire == acquire; });
+  return acquire == 0 || known == holds_.end() ? nullptr : &*known;
+}
+
 void Machine::drop_hold(std::size_t number) {
   Holding* hold = hold_at(number);
   if (hold == nullptr) return;

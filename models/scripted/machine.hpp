@@ -163,6 +163,8 @@ class Machine {
   /// Takes the table on top of the stack of `lua`.
   std::size_t keep_hold(lua_State* lua, sim::OperationId acquire, std::size_t context);
   Holding* hold_at(std::size_t number);
+  /// What this acquire got, if it has not been given back.
+  Holding* hold_of(sim::OperationId acquire);
   void drop_hold(std::size_t number);
 
   /// Only those that go on.

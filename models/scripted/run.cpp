@@ -28,6 +28,11 @@ std::string in_terms_of_times(std::string text) {
   return text;
 }
 
+void note_mistake_of(sim::World& world, Log& log, const std::string& sentence) {
+  log.note(sentence);
+  if (world.mistake() == nullptr) world.note_mistake(log.keep(sentence));
+}
+
 }  // namespace
 
 Run::Run(std::shared_ptr<Machine> machine, Client& client, const LockObject& lock, std::string_view where)
@@ -86,10 +91,7 @@ void Run::fail(lua_State* thread) {
   note_mistake(fmt::format("{} (uncaught: {} ended there)", in_terms_of_times(std::move(said)), where_));
 }
 
-void Run::note_mistake(const std::string& sentence) {
-  lock_.log->note(sentence);
-  if (client_.world().mistake() == nullptr) client_.world().note_mistake(lock_.log->keep(sentence));
-}
+void Run::note_mistake(const std::string& sentence) { note_mistake_of(client_.world(), *lock_.log, sentence); }
 
 void Run::note_answer(const redis::Reply& reply) {
   if (reply.is_error() && redis::is_mistake_of_script(reply.text())) unhandled_ = reply.text();
@@ -213,7 +215,7 @@ sim::Task<void> drive(Client& client, Run& run, int arguments) {
         break;
       }
       case Request::Kind::sleep: {
-        co_await client.sleep(request.length, request.timer);
+        co_await client.doze(request.length, request.timer);
         arguments = 0;
         break;
       }
@@ -268,6 +270,24 @@ sim::Task<void> run_once(Client& background, std::shared_ptr<Machine> machine, L
   co_await drive(background, run, 1);
 }
 
+/// A renewal that sets the hold's `lease_until` announces a new end.
+void tell_new_end(Client& background, Machine& machine, const LockObject& lock, sim::OperationId renewal) {
+  const Machine::Holding* hold = machine.hold_of(background.world().operation(renewal).of);
+  if (hold == nullptr) return;
+  lua_State* const lua = machine.lua();
+  lua_rawgeti(lua, LUA_REGISTRYINDEX, hold->table);
+  const auto end = moment_in(
+      lua, lua_gettop(lua), "lease_until",
+      [&](const std::string& mistake) { note_mistake_of(background.world(), *lock.log, mistake); },
+      machine.program().file);
+  lua_pop(lua, 1);
+  if (!end) return;
+  const sim::Instant until = background.clock().true_time_of(*end);
+  const std::optional<sim::Instant>& before =
+      background.world().operation(background.world().operation(renewal).of).lease_until;
+  if (!before || !before->identical(until)) background.world().operation(renewal).lease_until = until;
+}
+
 sim::Task<void> repeat(Client& background, std::shared_ptr<Machine> machine, LockObject lock,
                        std::shared_ptr<Watch> watch, sim::Duration period) {
   while (true) {
@@ -297,6 +317,7 @@ sim::Task<void> repeat(Client& background, std::shared_ptr<Machine> machine, Loc
         goes_on = !is_known || is_renewed;
       }
     }
+    if (id != 0) tell_new_end(background, *machine, lock, id);
     if (id != 0) world.complete(id, outcome);
     if (!goes_on || watch->is_stopped) break;
   }

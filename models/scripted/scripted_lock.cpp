@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "models/client/client.hpp"
-#include "models/redis/script/lua/lua_symbols.hpp"
 #include "models/scripted/library.hpp"
 #include "models/scripted/lua_values.hpp"
 #include "models/scripted/run.hpp"
@@ -20,22 +19,6 @@ void push_field(lua_State* lua, int table, const char* field) {
   lua_rawget(lua, table);
 }
 
-std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, Run& run) {
-  push_field(lua, table, field);
-  std::optional<sim::Instant> moment;
-  if (!lua_isnil(lua, -1)) {
-    const redis::LuaSymbol* symbol = redis::symbol_at(lua, -1);
-    if (symbol != nullptr && symbol->kind == redis::LuaSymbol::Kind::number) {
-      if (const auto time = symbol->number.timestamp()) moment = time->instant;
-    }
-    if (!moment)
-      run.note_mistake(fmt::format("{}: {} of a hold is no time such as c:now() + 1000, and is left out",
-                                   run.machine().program().file, field));
-  }
-  lua_pop(lua, 1);
-  return moment;
-}
-
 bool flag_in(lua_State* lua, int table, const char* field) {
   push_field(lua, table, field);
   const bool flag = lua_toboolean(lua, -1) != 0;
@@ -47,6 +30,10 @@ bool flag_in(lua_State* lua, int table, const char* field) {
 locks::Hold hold_of(Run& run) {
   lua_State* const lua = run.lua();
   Machine& machine = run.machine();
+  const auto moment = [&](const char* field) {
+    return moment_in(
+        lua, 1, field, [&](const std::string& mistake) { run.note_mistake(mistake); }, machine.program().file);
+  };
   lua_settop(lua, 1);
   if (!lua_istable(lua, 1)) {
     lua_newtable(lua);
@@ -57,8 +44,8 @@ locks::Hold hold_of(Run& run) {
   push_field(lua, 1, "token");
   if (lua_type(lua, -1) == LUA_TSTRING) hold.token = Value(std::string_view(lua_tostring(lua, -1)));
   lua_pop(lua, 1);
-  hold.valid_until = moment_in(lua, 1, "valid_until", run);
-  hold.lease_until = moment_in(lua, 1, "lease_until", run);
+  hold.valid_until = moment("valid_until");
+  hold.lease_until = moment("lease_until");
   hold.on_monotonic_clock = flag_in(lua, 1, "monotonic");
   hold.is_renewed = flag_in(lua, 1, "renewed");
   push_field(lua, 1, "fencing_token");

@@ -6,8 +6,6 @@
 #include <set>
 #include <utility>
 
-#include "checker/properties/places.hpp"
-
 namespace lockstep::reports {
 
 bool keeps_keys(const scenarios::Scenario& scenario, const std::string& server) {
@@ -19,6 +17,7 @@ bool keeps_keys(const scenarios::Scenario& scenario, const std::string& server) 
 LaneStates::LaneStates(const Story& story)
     : story_(&story),
       locks_(scenarios::lock_keys(story.scenario)),
+      objects_(story.outcome.history.operations, story.outcome.history.effects, story.outcome.history),
       holds_(checker::ownership_intervals(story.outcome.history)) {
   std::sort(holds_.begin(), holds_.end(), [](const auto& a, const auto& b) {
     return std::pair(a.from.offset(), a.acquire) < std::pair(b.from.offset(), b.acquire);
@@ -49,8 +48,8 @@ LaneStates::LaneStates(const Story& story)
   // Keys in the order of their locks, and of one lock by their names.
   std::map<std::string_view, std::pair<std::size_t, std::string_view>> rank_of;
   for (const Change& change : changes) {
-    const auto lock = std::find_if(locks_.begin(), locks_.end(),
-                                   [&](const std::string& each) { return checker::is_of_lock(change.key, each); });
+    const auto lock =
+        std::find_if(locks_.begin(), locks_.end(), [&](const std::string& each) { return is_of(change.key, each); });
     rank_of.try_emplace(change.key, static_cast<std::size_t>(lock - locks_.begin()), change.key);
   }
   std::map<sim::ProcessId, std::map<std::pair<std::size_t, std::string_view>, sim::ProcessId>> present_on;
@@ -127,8 +126,12 @@ bool LaneStates::is_dead(sim::ProcessId process, Moment moment) const {
 }
 
 bool LaneStates::is_lock(std::string_view key) const {
-  return std::any_of(locks_.begin(), locks_.end(),
-                     [&](const std::string& lock) { return checker::is_of_lock(key, lock); });
+  return std::any_of(locks_.begin(), locks_.end(), [&](const std::string& lock) { return is_of(key, lock); });
+}
+
+bool LaneStates::is_of(std::string_view key, const std::string& lock) const {
+  const bool is_named_so = key.starts_with(lock) && (key.size() == lock.size() || key[lock.size()] == '/');
+  return is_named_so || objects_.contains(lock, key);
 }
 
 std::optional<sim::ProcessId> LaneStates::key_writer(sim::ProcessId server, sim::Step step) const {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/time_spans.hpp"
 #include "reports/run/verdicts.hpp"
@@ -41,7 +42,7 @@ class LaneStates {
   std::optional<sim::ProcessId> key_writer(sim::ProcessId server, sim::Step step) const;
   /// The same of this key alone, before what this step did.
   std::optional<sim::ProcessId> key_writer_before(sim::ProcessId server, std::string_view key, sim::Step step) const;
-  /// Whether it is the key of a lock, or of a part of one.
+  /// Whether a lock's places are there, or it is named like one: as long as nobody has got it, that is all there is.
   bool is_lock(std::string_view key) const;
 
   /// Those who believe to hold the same lock and may not do so together, by their beginning: two of whom one does not
@@ -69,7 +70,10 @@ class LaneStates {
   std::vector<const checker::OwnershipInterval*> present(Moment moment) const;
 
   const Story* story_;
+  bool is_of(std::string_view key, const std::string& lock) const;
+
   std::vector<std::string> locks_;
+  checker::LockObjects objects_;
   std::vector<checker::OwnershipInterval> holds_;                          ///< by their beginning
   checker::RowOfLengths ends_;                                             ///< when each is over
   std::map<std::pair<sim::ProcessId, std::string_view>, Writers> of_key_;  ///< by server and key

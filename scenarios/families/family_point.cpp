@@ -41,7 +41,10 @@ std::vector<Instant> moments_of_history(const sim::History& history) {
     if (operation.phase != sim::Phase::invoke) moments.push_back(operation.completed);
     if (operation.lease_until) moments.push_back(*operation.lease_until);
   }
-  for (const sim::Effect& effect : history.effects) moments.push_back(effect.at);
+  for (const sim::Effect& effect : history.effects) {
+    moments.push_back(effect.at);
+    if (effect.lives_until) moments.push_back(*effect.lives_until);
+  }
   return moments;
 }
 

@@ -38,7 +38,7 @@ struct Operation {
   /// acquire ok: from this true time on the client knows by its own clock that its hold is over. Absent: it never
   /// looks. A paused client cannot look, so it goes on believing until it runs again.
   std::optional<Instant> valid_until;
-  /// acquire ok: the end of the lease that the client announced to the others, in true time by its own clock.
+  /// acquire ok, renew: the end of the lease that the client announced to the others, in true time by its own clock.
   std::optional<Instant> lease_until;
   /// Which of its clocks `valid_until` was read on: a jump moves what the wall clock shows.
   bool valid_on_wall_clock = true;
@@ -85,6 +85,9 @@ struct Effect {
   /// Of `History::members`: what happened to the object's parts. None: to the object as a whole.
   std::uint32_t first_member = 0;
   std::uint32_t members = 0;
+  /// write, touch: when the object, or the lease in it, is over by the server's clock, in true time. Nothing: it does
+  /// not end by itself, or the server tells when it does.
+  std::optional<Instant> lives_until = {};
 };
 
 /// A process that was stopped for a while, or for ever.
@@ -95,6 +98,13 @@ struct Interruption {
   Instant from;
   Step step = no_step;
   std::optional<Instant> until;  ///< end of the pause, or the restart; nothing: never came back
+};
+
+/// A client sleeps during one of its operations, until its own clock wakes it: nothing else can.
+struct Doze {
+  OperationId operation = 0;
+  Instant from;
+  std::optional<Instant> until;  ///< nothing: it never went on
 };
 
 /// A thread, or another part of a process that acts under its own name: it shares its process's events, clocks and
@@ -109,6 +119,7 @@ struct History {
   std::vector<Effect> effects;        ///< in the order in which the servers did them
   std::vector<Interruption> interruptions;
   std::vector<MemberChange> members;  ///< in the order of their effects
+  std::vector<Doze> dozes;            ///< in the order of their beginnings
   std::vector<Part> parts;            ///< of the world, so `clear` leaves them
 
   /// The process that `process` is, or is a part of.
@@ -137,6 +148,7 @@ struct History {
     effects.clear();
     members.clear();
     interruptions.clear();
+    dozes.clear();
   }
 };
 

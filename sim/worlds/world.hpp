@@ -291,6 +291,7 @@ class World {
     history_.members.push_back({std::string(member), kind});
     ++history_.effects.back().members;
   }
+  void record_end(Instant lives_until) { history_.effects.back().lives_until = lives_until; }
   History& history() { return history_; }
   const History& history() const { return history_; }
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/ownership.hpp"
-#include "checker/properties/places.hpp"
 #include "checker/properties/server/order_properties.hpp"
 
 namespace lockstep::checker {
@@ -18,39 +20,68 @@ namespace {
 constexpr std::string_view kFaithfulRenewal = "faithful-renewal";
 
 struct RanOut {
-  const sim::Effect* expiry = nullptr;
+  const sim::Effect* told = nullptr;
+  const sim::Effect* after = nullptr;
   const OwnershipInterval* hold = nullptr;
+  sim::Instant at;
 };
 
-/// The first expiry of a renewed lease whose holder believes.
-RanOut first_that_ran_out(const sim::History& history, const std::vector<OwnershipInterval>& intervals) {
-  std::map<std::pair<sim::ProcessId, std::string_view>, sim::OperationId> grants;
-  RanOut first;
-  for (const sim::Effect& effect : history.effects) {
-    const bool changes_grants = effect.kind == sim::Effect::Kind::write || effect.kind == sim::Effect::Kind::remove ||
-                                effect.kind == sim::Effect::Kind::lose || effect.kind == sim::Effect::Kind::expire;
-    if (!changes_grants) continue;
-    sim::OperationId& grant = grants[{effect.server, effect.object}];
-    if (effect.kind == sim::Effect::Kind::write) {
-      const sim::Operation* operation = find_operation(history, effect.operation);
-      if (operation != nullptr && operation->function == "acquire" && is_of_lock(effect.object, operation->object)) {
-        grant = operation->id;
-      }
-    }
-    if (effect.kind == sim::Effect::Kind::remove || effect.kind == sim::Effect::Kind::lose) grant = 0;
-    if (effect.kind != sim::Effect::Kind::expire) continue;
-    const sim::OperationId lost = std::exchange(grant, 0);
-    if (lost == 0 || !history.operations[lost - 1].is_renewed) continue;
+/// The first end of a renewed lease whose holder believes.
+std::optional<RanOut> first_that_ran_out(const sim::History& history, const std::vector<OwnershipInterval>& intervals) {
+  const LockObjects locks(history.operations, history.effects, history);
+  std::optional<RanOut> first;
+  for (const LeaseEnd& end : ends_of_renewed_leases(history.operations, history.effects, locks)) {
+    if (end.after != nullptr && compare(end.at, end.after->at) > 0) continue;
     const auto hold =
-        std::lower_bound(intervals.begin(), intervals.end(), lost,
+        std::lower_bound(intervals.begin(), intervals.end(), end.acquire->id,
                          [](const OwnershipInterval& i, sim::OperationId acquire) { return i.acquire < acquire; });
-    if (hold == intervals.end() || hold->acquire != lost || !hold->contains(effect.at)) continue;
-    if (first.expiry == nullptr || compare(effect.at, first.expiry->at) < 0) first = {&effect, &*hold};
+    if (hold == intervals.end() || hold->acquire != end.acquire->id || !hold->contains(end.at)) continue;
+    if (end.after == nullptr && !hold->to) continue;
+    if (!first || compare(end.at, first->at) < 0) first = {end.told, end.after, &*hold, end.at};
   }
   return first;
 }
 
 }  // namespace
+
+std::vector<LeaseEnd> ends_of_renewed_leases(std::span<const sim::Operation> operations,
+                                             std::span<const sim::Effect> effects, const LockObjects& locks) {
+  struct Lease {
+    const sim::Operation* acquire = nullptr;
+    const sim::Effect* told = nullptr;  ///< if the server knows when it is over
+  };
+  std::vector<LeaseEnd> ends;
+  const bool is_any = std::any_of(operations.begin(), operations.end(), [](const sim::Operation& operation) {
+    return operation.is_renewed && is_successful(operation, "acquire");
+  });
+  if (!is_any) return ends;
+  std::map<std::pair<sim::ProcessId, std::string_view>, Lease> leases;
+  const auto end = [&](const Lease& lease, const sim::Effect* after) {
+    if (lease.acquire == nullptr || !lease.acquire->is_renewed || !is_successful(*lease.acquire, "acquire")) return;
+    if (lease.told != nullptr)
+      ends.push_back({lease.acquire, lease.told, after, *lease.told->lives_until});
+    else if (after != nullptr && after->kind == sim::Effect::Kind::expire)
+      ends.push_back({lease.acquire, after, after, after->at});
+  };
+  for (const sim::Effect& effect : effects) {
+    if (effect.kind == sim::Effect::Kind::read || effect.kind == sim::Effect::Kind::reject) continue;
+    const auto here = leases.find({effect.server, effect.object});
+    if (here != leases.end() && effect.kind != sim::Effect::Kind::lose) end(here->second, &effect);
+    if (effect.kind != sim::Effect::Kind::write && effect.kind != sim::Effect::Kind::touch) {
+      if (here != leases.end()) leases.erase(here);
+      continue;
+    }
+    const sim::Operation* operation = find_operation(operations, effect.operation);
+    const bool is_grant = effect.kind == sim::Effect::Kind::write && operation != nullptr &&
+                          operation->function == "acquire" && locks.contains(operation->object, effect.object);
+    if (!is_grant && here == leases.end()) continue;
+    Lease& lease = leases[{effect.server, effect.object}];
+    if (is_grant) lease.acquire = operation;
+    lease.told = effect.lives_until ? &effect : nullptr;
+  }
+  for (const auto& [object, lease] : leases) end(lease, nullptr);
+  return ends;
+}
 
 Finding faithful_renewal(const sim::History& history, const Names& names) {
   return faithful_renewal(history, names, order_breaches(history));
@@ -58,20 +89,22 @@ Finding faithful_renewal(const sim::History& history, const Names& names) {
 
 Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
   const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
-  const RanOut ran_out = first_that_ran_out(history, intervals);
+  const std::optional<RanOut> ran_out = first_that_ran_out(history, intervals);
   const Breach* zombie = nullptr;
   for (const Breach& breach : breaches) {
     if (breach.property == kFaithfulRenewal && (zombie == nullptr || compare(breach.at, zombie->at) < 0))
       zombie = &breach;
   }
   Finding finding{.property = kFaithfulRenewal, .view = View::server, .verdict = Verdict::violated};
-  if (ran_out.expiry != nullptr && (zombie == nullptr || compare(ran_out.expiry->at, zombie->at) <= 0)) {
-    finding.by = {ran_out.hold->process};
-    finding.at = ran_out.expiry->at;
-    finding.evidence = sorted_evidence({ran_out.hold->from_step, ran_out.expiry->step});
+  if (ran_out && (zombie == nullptr || compare(ran_out->at, zombie->at) <= 0)) {
+    finding.by = {ran_out->hold->process};
+    finding.at = ran_out->at;
+    const bool is_noticed = ran_out->after != nullptr && ran_out->after->kind == sim::Effect::Kind::expire;
+    finding.evidence =
+        sorted_evidence({ran_out->hold->from_step, is_noticed ? ran_out->after->step : ran_out->told->step});
     finding.why =
-        fmt::format("{}'s lease, which was to be renewed, had run out by {}, and it still believed to hold the lock",
-                    name_of(names, ran_out.hold->process), time_text(ran_out.expiry->at));
+        fmt::format("{}'s lease, which was to be renewed, ran out at {}, and it still believed to hold the lock",
+                    name_of(names, ran_out->hold->process), time_text(ran_out->at));
     return finding;
   }
   if (zombie != nullptr) {

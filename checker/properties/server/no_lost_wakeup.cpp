@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/interruptions.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/time_spans.hpp"
 
 namespace lockstep::checker {
@@ -19,46 +21,31 @@ namespace {
 constexpr std::string_view kNoLostWakeup = "no-lost-wakeup";
 using sim::Duration;
 
-/// When the lock was freed, until somebody took it.
-struct FreeTime {
+struct FreeSpan {
   const sim::Effect* freed;
   TimeSpan span;
 };
 
-/// One after the other. What is removed once more before it is taken was free already.
-std::vector<FreeTime> free_times(const sim::History& history, const WakeupQuestion& question) {
-  std::vector<FreeTime> times;
-  const sim::Effect* freed = nullptr;
-  for (const sim::Effect& effect : history.effects) {
-    if (effect.server != question.server || effect.object != question.object) continue;
-    if (effect.kind == sim::Effect::Kind::remove && freed == nullptr) freed = &effect;
-    if (effect.kind != sim::Effect::Kind::write || freed == nullptr) continue;
-    times.push_back({freed, {freed->at.offset(), end_or_never(effect.at, question.end)}});
-    if (times.back().span.to == Duration::forever()) return times;
-    freed = nullptr;
-  }
-  if (freed != nullptr) times.push_back({freed, {freed->at.offset(), Duration::forever()}});
-  return times;
-}
-
 class Waiting {
  public:
   Waiting(const sim::History& history, const Names& names, const WakeupQuestion& question)
-      : history_(history),
-        names_(names),
-        question_(question),
-        crashes_(history.interruptions),
-        pauses_(history),
-        free_(free_times(history, question)) {
+      : history_(history), names_(names), question_(question), crashes_(history.interruptions), pauses_(history) {
+    const LockObjects locks(history.operations, history.effects, history);
     std::vector<Duration> lengths;
-    for (const FreeTime& time : free_) lengths.push_back(time.span.length());
+    for (const auto& [freed, taken] : free_times(history.effects, locks, question)) {
+      const auto until = taken == nullptr ? Duration::forever() : end_or_never(taken->at, question.end);
+      free_.push_back({freed, {freed->at.offset(), until}});
+      lengths.push_back(free_.back().span.length());
+      if (until == Duration::forever()) break;
+    }
     lengths_ = RowOfLengths(std::move(lengths), question.within);
   }
 
   Finding judge() {
-    for (const sim::Operation& wait : history_.operations) {
-      if (wait.function != "acquire" || wait.object != question_.object) continue;
-      const TimeSpan whole{wait.invoked.offset(), end_or_never(end_of(wait), question_.end)};
+    for (const OpenWait& open : open_waits(history_.operations, history_, question_.object)) {
+      const sim::Operation& wait = *open.wait;
+      const std::optional<sim::Instant> end = open.until ? open.until : end_of(wait);
+      const TimeSpan whole{open.from.offset(), end_or_never(end, question_.end)};
       const auto pauses = pauses_.of(wait.process);
       for (const TimeSpan& span : running(pauses, whole)) look(wait, whole, pauses, span);
     }
@@ -82,12 +69,12 @@ class Waiting {
   /// first counts.
   void look(const sim::Operation& wait, TimeSpan whole, std::span<const sim::Interruption> pauses, TimeSpan span) {
     const auto over = std::partition_point(free_.begin(), free_.end(),
-                                           [&](const FreeTime& time) { return time.span.to <= span.from; });
+                                           [&](const FreeSpan& time) { return time.span.to <= span.from; });
     const auto later =
-        std::partition_point(over, free_.end(), [&](const FreeTime& time) { return time.span.from < span.to; });
+        std::partition_point(over, free_.end(), [&](const FreeSpan& time) { return time.span.from < span.to; });
     auto first = static_cast<std::size_t>(over - free_.begin());
     auto end = static_cast<std::size_t>(later - free_.begin());
-    const auto in_part = [&](const FreeTime& time) {
+    const auto in_part = [&](const FreeSpan& time) {
       const TimeSpan both{std::max(time.span.from, whole.from), std::min(time.span.to, whole.to)};
       Duration waited;
       for (const TimeSpan& part : running(pauses, both)) waited = waited + part.length();
@@ -100,7 +87,7 @@ class Waiting {
     if (beyond < end) note(wait, free_[beyond], free_[beyond].span, free_[beyond].span.length());
   }
 
-  void note(const sim::Operation& wait, const FreeTime& time, TimeSpan both, Duration waited) {
+  void note(const sim::Operation& wait, const FreeSpan& time, TimeSpan both, Duration waited) {
     longest_ = std::max(longest_, waited);
     if (waited <= question_.within) return;
     const sim::Instant at = sim::Instant::at(both.from + question_.within);
@@ -120,13 +107,52 @@ class Waiting {
   const WakeupQuestion& question_;
   Crashes crashes_;
   Pauses pauses_;
-  std::vector<FreeTime> free_;
+  std::vector<FreeSpan> free_;
   RowOfLengths lengths_;
   Duration longest_;
   Finding finding_{.property = kNoLostWakeup, .view = View::server, .verdict = Verdict::unknown};
 };
 
 }  // namespace
+
+std::vector<OpenWait> open_waits(std::span<const sim::Operation> operations, const sim::History& history,
+                                 std::string_view lock) {
+  std::vector<std::pair<sim::OperationId, std::size_t>> dozes;
+  for (std::size_t i = 0; i < history.dozes.size(); ++i) dozes.emplace_back(history.dozes[i].operation, i);
+  std::sort(dozes.begin(), dozes.end());
+  std::vector<OpenWait> waits;
+  auto doze = dozes.begin();
+  for (const sim::Operation& wait : operations) {
+    if (wait.function != "acquire" || wait.object != lock) continue;
+    while (doze != dozes.end() && doze->first < wait.id) ++doze;
+    std::optional<sim::Instant> from = wait.invoked;
+    for (; doze != dozes.end() && doze->first == wait.id && from; ++doze) {
+      waits.push_back({&wait, *from, history.dozes[doze->second].from});
+      from = history.dozes[doze->second].until;
+    }
+    if (from) waits.push_back({&wait, *from, {}});
+  }
+  return waits;
+}
+
+std::vector<FreeTime> free_times(std::span<const sim::Effect> effects, const LockObjects& locks,
+                                 const WakeupQuestion& question) {
+  std::vector<FreeTime> times;
+  std::set<std::string_view> there;
+  for (const sim::Effect& effect : effects) {
+    if (effect.server != question.server || !locks.contains(question.object, effect.object)) continue;
+    const bool was_free = !times.empty() && times.back().taken == nullptr;
+    if (effect.kind == sim::Effect::Kind::write) {
+      there.insert(effect.object);
+      if (was_free) times.back().taken = &effect;
+    }
+    const bool is_over = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::lose;
+    const bool is_removed = effect.kind == sim::Effect::Kind::remove;
+    if (is_over || is_removed) there.erase(effect.object);
+    if (is_removed && there.empty() && !was_free) times.push_back({&effect, nullptr});
+  }
+  return times;
+}
 
 Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question) {
   if (!question.server.is_valid()) {

@@ -16,6 +16,7 @@
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/interruptions.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/places.hpp"
 
 namespace lockstep::checker {
@@ -29,9 +30,11 @@ using ServersObject = std::pair<sim::ProcessId, std::string_view>;
 
 /// What one operation did at one object.
 struct Deed {
-  bool was_own = false;   ///< it did something to a place that was its thread's, alone or together with others
-  bool removed = false;   ///< and that was to remove it
-  bool nameless = false;  ///< several had something there that has no names
+  bool was_own = false;        ///< it did something to a place that was its thread's, alone or together with others
+  bool removed = false;        ///< and that was to remove it
+  bool removed_outer = false;  ///< and an outer acquire had been granted it
+  bool is_left = false;        ///< after its last effect its thread had some place there
+  bool nameless = false;       ///< several had something there that has no names
   sim::Instant at;
   sim::Step step = sim::no_step;
 };
@@ -57,7 +60,8 @@ struct Owner {
 
 struct OwnedPlace {
   boost::container::small_vector<Owner, 2> owners;
-  bool had_several = false;  ///< of nameless parts, since it was last removed
+  OperationId overwritten_by = 0;  ///< a refused acquire of somebody else, whose text lies there
+  bool had_several = false;        ///< of nameless parts, since it was last removed
 
   bool is_of(sim::ProcessId thread) const {
     return std::any_of(owners.begin(), owners.end(), [&](const Owner& owner) { return owner.thread == thread; });
@@ -72,7 +76,10 @@ void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
 class Order {
  public:
   explicit Order(const OrderedHistory& history)
-      : operations_(history.operations), effects_(history.effects), history_(history.history) {
+      : operations_(history.operations),
+        effects_(history.effects),
+        history_(history.history),
+        locks_(history.operations, history.effects, history.history) {
     last_visit_.resize(operations_.size() + 1, kNoVisit);
     for (const Effect& effect : effects_) follow(effect);
   }
@@ -124,12 +131,14 @@ class Order {
   void follow(const Effect& effect) {
     const Operation* operation = find(effect.operation);
     if (operation != nullptr) visit(effect);
+    if (operation != nullptr && operation->function == "release" && operation->phase == sim::Phase::fail)
+      look_for_overwriters(effect, *operation);
     const ServersObject here{effect.server, effect.object};
     if (!kept_.empty() && (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::remove)) {
       take_back(effect.operation, here);
     }
     if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) return;
-    const bool is_of_its_lock = operation != nullptr && is_of_lock(effect.object, operation->object);
+    const bool is_of_its_lock = operation != nullptr && locks_.contains(operation->object, effect.object);
     Deed* const deed = is_of_its_lock && is_judged(*operation) ? &deed_of(effect, *operation) : nullptr;
     if (is_whole(effect, history_)) {
       if (deed != nullptr) {
@@ -137,6 +146,8 @@ class Order {
           note(*deed, *operation, place, owned, effect.kind == Effect::Kind::remove);
         });
       }
+      if (deed != nullptr) deed->is_left = false;
+      if (deed != nullptr && effect.kind == Effect::Kind::touch) see_what_is_left(*deed, effect, *operation);
       if (effect.kind == Effect::Kind::touch) return;
       each_place(effect, [&](const Place&, const OwnedPlace& owned) { end(effect, operation, owned); });
       erase_of_object(places_, here, [](const auto& owned) -> const Place& { return owned.first; });
@@ -150,6 +161,7 @@ class Order {
       const bool is_removed = change.kind == PlaceChange::Kind::removed;
       const bool is_nameless = change.kind == PlaceChange::Kind::nameless;
       if (deed != nullptr) note(*deed, *operation, place, owned, is_removed);
+      if (change.kind == PlaceChange::Kind::written) owned.overwritten_by = 0;
       if (is_of_its_lock && takes(*operation) && !is_removed && effect.kind == Effect::Kind::write)
         take(effect, *operation, place, owned, is_nameless);
       if (is_removed) {
@@ -161,6 +173,7 @@ class Order {
         there_.insert(place);
       }
     }
+    if (deed != nullptr) see_what_is_left(*deed, effect, *operation);
     if (!is_of_its_lock || operation->function != "release") return;
     const auto shared = shared_.find(operation->of);
     if (shared == shared_.end()) return;
@@ -169,6 +182,13 @@ class Order {
       if (owned == places_.end() || place.server != effect.server || place.object != effect.object) continue;
       remove_owners(owned->second, [&](const Owner& owner) { return owner.shares && owner.hold == operation->of; });
     }
+  }
+
+  void see_what_is_left(Deed& deed, const Effect& effect, const Operation& operation) {
+    deed.is_left = false;
+    each_place(effect, [&](const Place&, const OwnedPlace& owned) {
+      deed.is_left = deed.is_left || owned.is_of(thread_of(operation));
+    });
   }
 
   /// All that a set or a map has of one object; `place_of`: of an element.
@@ -249,18 +269,35 @@ class Order {
     deed.was_own = true;
     if (!is_removal) return;
     deed.removed = true;
+    for (const Owner& owner : owned.owners) {
+      const bool is_own = owner.thread == thread_of(operation);
+      deed.removed_outer = deed.removed_outer || (is_own && outer_.contains({owner.hold, place}));
+    }
     given_[operation.id].insert(place);
+  }
+
+  /// A release that says it failed finds at a place of its hold what a refused acquire has left there.
+  void look_for_overwriters(const Effect& effect, const Operation& release) {
+    each_place(effect, [&](const Place&, OwnedPlace& owned) {
+      if (owned.overwritten_by == 0 || owned.owners.size() != 1 || owned.owners.front().hold != release.of) return;
+      const sim::ProcessId other = find(owned.overwritten_by)->process;
+      owned.overwritten_by = 0;
+      add("own-release", {release.process, other}, release, effect.at, effect.step);
+    });
   }
 
   /// An acquire, or a further one, writes to a place.
   void take(const Effect& effect, const Operation& operation, const Place& place, OwnedPlace& owned, bool is_nameless) {
     if (operation.phase == sim::Phase::fail) {
       if (!there_.contains(place) && operation.function == "acquire") kept_.insert({operation.id, place});
+      const bool is_others = !owned.owners.empty() && owned.owners.front().thread != operation.process;
+      if (is_others && !is_nameless && operation.function == "acquire") owned.overwritten_by = operation.id;
       return;
     }
     const OperationId hold = hold_of(operation);
     const bool is_certain = operation.phase == sim::Phase::ok;
     if (is_certain) granted_[hold].insert(place);
+    if (operation.function == "acquire") outer_.insert({hold, place});
     const auto is_it = [&](const Owner& owner) { return owner.hold == hold; };
     const auto is_others = [&](const Owner& owner) { return owner.thread != operation.process; };
     if (std::any_of(owned.owners.begin(), owned.owners.end(), is_it)) return;
@@ -343,7 +380,7 @@ class Order {
   void nesting() {
     for (const auto& [key, deed] : deeds_) {
       const Operation& o = operations_[key.first - 1];
-      if (o.function == "leave" && deed.was_own && deed.removed) {
+      if (o.function == "leave" && deed.removed_outer && !deed.is_left) {
         add("reentrancy", {o.process}, o, deed.at, deed.step);
       }
       if (o.function != "release" || o.phase != sim::Phase::ok || !deed.was_own || deed.removed) continue;
@@ -410,6 +447,7 @@ class Order {
   std::span<const Operation> operations_;
   std::span<const Effect> effects_;
   const sim::History& history_;
+  LockObjects locks_;
   // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at
   // once.
   std::array<std::byte, 16 * 1024> room_;
@@ -418,7 +456,9 @@ class Order {
   std::pmr::map<Place, OwnedPlace> places_{&memory_};
   std::pmr::map<std::pair<OperationId, ServersObject>, Deed> deeds_{&memory_};
   std::pmr::map<OperationId, std::pmr::set<Place>> granted_{
-      &memory_};                                     ///< by hold: places that were certainly its own at some time
+      &memory_};  ///< by hold: places that were certainly its own at some time
+  std::pmr::set<std::pair<OperationId, Place>> outer_{
+      &memory_};                                     ///< by hold: what its acquire wrote to, no further one
   std::pmr::set<OperationId> unknowable_{&memory_};  ///< holds that were among several at a nameless place
   std::pmr::map<OperationId, std::pmr::set<Place>> given_{&memory_};  ///< by release: places of its own that it removed
   std::pmr::set<Place> there_{&memory_};                              ///< what exists

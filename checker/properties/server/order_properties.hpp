@@ -1,8 +1,8 @@
 #pragma once
 
-// Three properties that need no clock: what each server did to a lock, in its order, and what each thread did, in its
-// own, decide them. So they are the same question for a run and for an explored trace, which stands for many times but
-// for one order of these.
+// Three properties that need no clock, and part of a fourth: what each server did to a lock, in its order, and what each
+// thread did, in its own, decide them. So they are the same question for a run and for an explored trace, which stands
+// for many times but for one order of these.
 //
 // Whose a lock is: what acquires were granted, place by place; docs/decisions/ownership-is-what-was-granted.md. Readers
 // who share a lock have it together.
@@ -14,7 +14,12 @@
 // nothing of that came to this one: a lost message is no lie. Where the bench cannot know whose a place is, it is
 // unknown.
 //
-// reentrancy. (1) An inner release ("leave") does not remove the lock. (2) The outermost release, when the thread has
+// own-release, a part of it. A release that says no does not find, at the place that its hold was granted and that
+// nobody else has been granted since, what a refused acquire of somebody else has written over it (GETSET, SET). Whose
+// release says yes all the same, as where texts are times, has lost nothing.
+//
+// reentrancy. (1) An inner release ("leave") does not remove the last place of what the outer acquire was granted in an
+// object: a place that an inner acquire took besides may end before. (2) The outermost release, when the thread has
 // released as often as it acquired, removes it: if it says ok and did something at a place of its own, the object is
 // gone there. (3) Taking it again ("reenter") does not fail while it is held: only judged where the hold is certain,
 // that is, where nothing but its own release ever took it away.

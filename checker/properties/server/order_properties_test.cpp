@@ -186,12 +186,46 @@ bool has_false_report(const sim::History& h) {
   });
 }
 
+/// Whether the hold's acquire, not a further one, had written to this place before the effect.
+bool is_outer(const sim::History& h, std::size_t position, const std::string& member, sim::OperationId hold) {
+  for (std::size_t j = position; j-- > 0;) {
+    const Effect& e = h.effects[j];
+    if (e.server != h.effects[position].server || e.object != h.effects[position].object || !is_take(h, e)) continue;
+    const Operation& taker = h.operations[e.operation - 1];
+    const char how = done_to(h, e, member);
+    if (taker.function == "acquire" && taker.id == hold && how != 0 && how != 'r') return true;
+  }
+  return false;
+}
+
+/// Whether the thread has some place there after the last that the operation did there.
+bool is_something_left(const sim::History& h, std::size_t position, sim::ProcessId thread) {
+  std::size_t last = position;
+  for (std::size_t i = position; i < h.effects.size(); ++i) {
+    const Effect& e = h.effects[i];
+    const bool is_change = e.kind != Did::read && e.kind != Did::reject;
+    const Effect& first = h.effects[position];
+    if (is_change && e.operation == first.operation && e.server == first.server && e.object == first.object) last = i;
+  }
+  sim::History after = h;
+  Effect look = h.effects[last];
+  look.kind = Did::read;
+  after.effects.insert(after.effects.begin() + static_cast<std::ptrdiff_t>(last) + 1, look);
+  return std::any_of(kMembers.begin(), kMembers.end(),
+                     [&](const std::string& member) { return has_place(after, last + 1, member, thread); });
+}
+
 bool has_inner_removal(const sim::History& h) {
   for (std::size_t i = 0; i < h.effects.size(); ++i) {
     const Effect& e = h.effects[i];
     if (e.operation == 0 || h.operations[e.operation - 1].function != "leave") continue;
+    const sim::ProcessId thread = h.operations[e.operation - 1].process;
     for (const std::string& member : kMembers) {
-      if (done_to(h, e, member) == 'r' && has_place(h, i, member, h.operations[e.operation - 1].process)) return true;
+      if (done_to(h, e, member) != 'r') continue;
+      for (const sim::OperationId hold : holds_before(h, i, member)) {
+        const bool is_own = h.operations[hold - 1].process == thread && is_outer(h, i, member, hold);
+        if (is_own && !is_something_left(h, i, thread)) return true;
+      }
     }
   }
   return false;
@@ -443,6 +477,27 @@ TEST_CASE("reentrancy: an inner release that frees") {
   CHECK(finding.at->offset() == 17_ms);
 }
 
+TEST_CASE("reentrancy: an inner release that gives back a place of its own frees nothing; the last of all does") {
+  using enum sim::MemberChange::Kind;
+  // The outer acquire writes `writer`, the inner one `reader`; the inner release removes `gone`, and perhaps the other.
+  const auto verdict = [](const std::string& gone, bool both) {
+    ForgedHistory h;
+    const auto a = grant(h, A, 10_ms);
+    h.member("writer");
+    const auto again = h.operation(A, "reenter", 12_ms, 14_ms, Phase::ok, a);
+    h.effect(Did::write, server, A, again, 13_ms);
+    h.member("reader");
+    const auto inner = h.operation(A, "leave", 16_ms, 18_ms, Phase::ok, a);
+    h.effect(Did::write, server, A, inner, 17_ms);
+    h.member(gone, removed);
+    if (both) h.member(gone == "reader" ? "writer" : "reader", removed);
+    return reentrant(h);
+  };
+  CHECK(verdict("reader", false) == Verdict::holds);
+  CHECK(verdict("writer", false) == Verdict::holds);  // the reader's is left
+  CHECK(verdict("reader", true) == Verdict::violated);
+}
+
 TEST_CASE("reentrancy: a last release that does not free") {
   ForgedHistory h;
   const auto a = grant(h, A, 10_ms);
@@ -497,6 +552,30 @@ TEST_CASE("faithful-renewal: none after the release, none for a dead thread, non
   }
 }
 
+TEST_CASE("faithful-renewal: a lease has run out at its end, whether or not somebody looks") {
+  enum class Then { nothing, noticed_late, renewed_in_time, lost, renewed_late };
+  for (const Then then : {Then::nothing, Then::noticed_late, Then::renewed_in_time, Then::lost, Then::renewed_late}) {
+    for (const Duration believes_until : {60_ms, 50_ms}) {
+      ForgedHistory h;
+      const auto a = h.operation(A, "acquire", 8_ms, 10_ms);
+      h.of(a).is_renewed = true;
+      h.effect(Did::write, server, A, a, 9_ms, "app:lock").lives_until = sim::Instant::at(50_ms);
+      if (then == Then::renewed_in_time)
+        h.effect(Did::touch, server, D, 0, 40_ms, "app:lock").lives_until = sim::Instant::at(90_ms);
+      if (then == Then::renewed_late)
+        h.effect(Did::touch, server, D, 0, 51_ms, "app:lock").lives_until = sim::Instant::at(90_ms);
+      if (then == Then::lost) h.effect(Did::lose, server, {}, 0, 40_ms, "app:lock");
+      h.operation(A, "release", believes_until, believes_until + 2_ms, Phase::fail, a);
+      if (then == Then::noticed_late) h.effect(Did::expire, server, {}, 0, 61_ms, "app:lock");
+      INFO(static_cast<int>(then) << ", " << believes_until.count_ns());
+      const Finding finding = faithful_renewal(h.history(), forged_names());
+      const bool runs_out = then != Then::renewed_in_time && then != Then::lost;
+      CHECK((finding.verdict == Verdict::violated) == (runs_out && believes_until == 60_ms));
+      if (finding.verdict == Verdict::violated) CHECK(finding.at->offset() == 50_ms);
+    }
+  }
+}
+
 TEST_CASE("faithful-renewal: an expiry that is noticed after the release harms nobody") {
   ForgedHistory h;
   const auto a = grant(h, A, 10_ms);
@@ -529,6 +608,20 @@ TEST_CASE("no-lost-wakeup: who waits for a free lock longer than the bound") {
   // Nobody can wake who is stopped: 30ms of the 39 do not count.
   CHECK(verdict(8_ms, std::nullopt, true) == Verdict::violated);
   CHECK(verdict(9_ms, std::nullopt, true) == Verdict::holds);
+}
+
+TEST_CASE("no-lost-wakeup: who sleeps between two looks waits for nobody") {
+  for (const bool sleeps : {false, true}) {
+    ForgedHistory h;
+    const auto a = grant(h, A, 10_ms);
+    const auto b = h.operation(B, "acquire", 12_ms, 72_ms);
+    const auto r = h.operation(A, "release", 20_ms, 22_ms, Phase::ok, a);
+    h.effect(Did::remove, server, A, r, 21_ms);
+    h.effect(Did::write, server, B, b, 71_ms);
+    if (sleeps) h.doze(b, 14_ms, 70_ms);
+    const WakeupQuestion question{.server = server, .object = "lock", .within = 10_ms};
+    CHECK((no_lost_wakeup(h.history(), forged_names(), question).verdict == Verdict::violated) == !sleeps);
+  }
 }
 
 TEST_CASE("no-lost-wakeup: pauses that overlap stop the one who waits once") {

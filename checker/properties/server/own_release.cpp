@@ -6,14 +6,17 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/places.hpp"
+#include "checker/properties/server/order_properties.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -27,22 +30,22 @@ struct Grant {
 };
 
 /// The acquire that an effect can be a grant of; null if it is none.
-const sim::Operation* granted_by(const sim::History& history, const sim::Effect& effect) {
+const sim::Operation* granted_by(const sim::History& history, const LockObjects& locks, const sim::Effect& effect) {
   if (effect.kind != sim::Effect::Kind::write) return nullptr;
   const sim::Operation* operation = find_operation(history, effect.operation);
   // What else a lock keeps at the server (a queue, a counter) is no grant.
   const bool is_grant =
-      operation != nullptr && is_successful(*operation, "acquire") && is_of_lock(effect.object, operation->object);
+      operation != nullptr && is_successful(*operation, "acquire") && locks.contains(operation->object, effect.object);
   return is_grant ? operation : nullptr;
 }
 
 /// Whether the acquire whose grant this effect can be writes to the place no more.
-bool is_last_write(const sim::History& history, const EffectsByOperation& effects, const sim::Effect& effect,
-                   const Place& place) {
+bool is_last_write(const sim::History& history, const LockObjects& locks, const EffectsByOperation& effects,
+                   const sim::Effect& effect, const Place& place) {
   const auto writes_there = [&](std::size_t position) {
     const sim::Effect& later = history.effects[position];
     if (later.server != place.server || later.object != place.object) return false;
-    const sim::Operation* acquire = granted_by(history, later);
+    const sim::Operation* acquire = granted_by(history, locks, later);
     if (acquire == nullptr) return false;
     const std::vector<PlaceChange> changes = place_changes(later, acquire, history);
     return std::any_of(changes.begin(), changes.end(),
@@ -52,16 +55,43 @@ bool is_last_write(const sim::History& history, const EffectsByOperation& effect
   return std::none_of(after.begin(), after.end(), writes_there);
 }
 
+/// What servers and renewals say of the ends of leases.
+class LeaseEnds {
+ public:
+  void follow(const sim::Effect& effect, const sim::Operation* operation) {
+    if (effect.kind != sim::Effect::Kind::write && effect.kind != sim::Effect::Kind::touch) return;
+    const ServersObject here{effect.server, effect.object};
+    if (effect.lives_until || !ends_.empty()) ends_[here] = effect.lives_until;
+    if (operation != nullptr && operation->function == "renew") renewals_[{operation->of, here}] = operation;
+  }
+  /// When the server takes what is there to be over.
+  std::optional<sim::Instant> at_server(const sim::Effect& removal) const {
+    const auto known = ends_.find({removal.server, removal.object});
+    return known == ends_.end() ? std::nullopt : known->second;
+  }
+  /// What the owner has announced by then. Each renewal announces anew, or nothing.
+  std::optional<sim::Instant> announced(const sim::Operation& acquire, const sim::Effect& removal) const {
+    const auto renewal = renewals_.find({acquire.id, {removal.server, removal.object}});
+    return renewal == renewals_.end() ? acquire.lease_until : renewal->second->lease_until;
+  }
+
+ private:
+  using ServersObject = std::pair<sim::ProcessId, std::string_view>;
+  std::map<ServersObject, std::optional<sim::Instant>> ends_;
+  std::map<std::pair<sim::OperationId, ServersObject>, const sim::Operation*> renewals_;  ///< the last
+};
+
 /// May a contender still not touch it at this moment?
-bool is_alive(const Grant& grant, const Belief& belief, const OwnershipInterval& interval, sim::Instant moment) {
-  if (!grant.acquire->lease_until) return !interval.to || compare(moment, *interval.to) < 0;
+bool is_alive(const Belief& belief, const OwnershipInterval& interval, const std::optional<sim::Instant>& announced,
+              sim::Instant moment) {
+  if (!announced) return !interval.to || compare(moment, *interval.to) < 0;
   if (belief.released && compare(belief.released->at, moment) <= 0) return false;
   if (belief.crashed && compare(belief.crashed->at, moment) <= 0) return false;
-  return compare(moment, *grant.acquire->lease_until) < 0;
+  return compare(moment, *announced) < 0;
 }
 
 Finding violated(const sim::History& history, const Grant& grant, const sim::Effect& removal,
-                 const sim::Operation& operation, const Names& names) {
+                 const sim::Operation& operation, const std::optional<sim::Instant>& announced, const Names& names) {
   const sim::ProcessId owner = grant.acquire->process;
   const bool by_release = operation.function == "release";
   const sim::Operation* own = by_release ? find_operation(history, operation.of) : nullptr;
@@ -75,30 +105,60 @@ Finding violated(const sim::History& history, const Grant& grant, const sim::Eff
       fmt::format("{}'s {} removed at {} the lock that {} had been granted at {}", name_of(names, removal.by),
                   operation.function, time_text(removal.at), name_of(names, owner), time_text(grant.write->at));
   if (!by_release) {
-    finding.why += grant.acquire->lease_until
-                       ? fmt::format(" with a lease until {}", time_text(*grant.acquire->lease_until))
-                       : " and still believed to hold";
+    finding.why +=
+        announced ? fmt::format(" with a lease until {}", time_text(*announced)) : " and still believed to hold";
   }
   return finding;
 }
 
+Finding no_stranger_removes(const sim::History& history, const Names& names);
+
 }  // namespace
 
 Finding own_release(const sim::History& history, const Names& names) {
+  return own_release(history, names, order_breaches(history));
+}
+
+Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
+  const Finding removal = no_stranger_removes(history, names);
+  const Breach* overwritten = nullptr;
+  for (const Breach& breach : breaches) {
+    if (breach.property == kOwnRelease && (overwritten == nullptr || compare(breach.at, overwritten->at) < 0))
+      overwritten = &breach;
+  }
+  const bool is_first = overwritten != nullptr && (!removal.at || compare(overwritten->at, *removal.at) < 0);
+  if (!is_first) return removal;
+  Finding finding{.property = kOwnRelease, .view = View::server, .verdict = Verdict::violated};
+  finding.by = overwritten->by;
+  finding.at = overwritten->at;
+  finding.evidence = sorted_evidence({overwritten->step});
+  finding.why =
+      fmt::format("{}'s release found at {} what {}, who was refused, had written over its lock, and could not free it",
+                  name_of(names, finding.by[0]), time_text(*finding.at), name_of(names, finding.by[1]));
+  return finding;
+}
+
+namespace {
+
+Finding no_stranger_removes(const sim::History& history, const Names& names) {
+  const LockObjects locks(history.operations, history.effects, history);
+  LeaseEnds ends;
   // Mostly nobody asks for these.
   std::optional<std::vector<Belief>> beliefs;
   std::optional<std::vector<OwnershipInterval>> intervals;
   std::optional<EffectsByOperation> effects;
   const auto is_last = [&](const sim::Effect& effect, const Place& place) {
     if (!effects) effects.emplace(history.effects);
-    return is_last_write(history, *effects, effect, place);
+    return is_last_write(history, locks, *effects, effect, place);
   };
-  const auto is_grant_alive = [&](const Grant& grant, sim::Instant moment) {
+  const auto is_grant_alive = [&](const Grant& grant, const sim::Effect& removal) {
+    if (const auto end = ends.at_server(removal); end && compare(*end, removal.at) <= 0) return false;
     if (!beliefs) beliefs = collect_beliefs(history);
     if (!intervals) intervals = ownership_intervals(history);
     const auto belief = std::lower_bound(beliefs->begin(), beliefs->end(), grant.acquire->id,
                                          [](const Belief& b, sim::OperationId acquire) { return b.acquire < acquire; });
-    return is_alive(grant, *belief, (*intervals)[static_cast<std::size_t>(belief - beliefs->begin())], moment);
+    return is_alive(*belief, (*intervals)[static_cast<std::size_t>(belief - beliefs->begin())],
+                    ends.announced(*grant.acquire, removal), removal.at);
   };
 
   // Several at one place: of those who share it. Places at which there is none are not kept.
@@ -108,8 +168,12 @@ Finding own_release(const sim::History& history, const Names& names) {
   std::size_t granted = 0;
   std::size_t removed = 0;
   bool is_unknown = false;
+  const sim::Effect* before = nullptr;
   for (const sim::Effect& effect : history.effects) {
     const sim::Operation* operation = find_operation(history, effect.operation);
+    // A part of the object is removed by a write: what that says of the end is of what it leaves.
+    if (before != nullptr) ends.follow(*before, find_operation(history, before->operation));
+    before = &effect;
     const bool gives_back = operation != nullptr && operation->function == "release";
     const bool changes_it = effect.kind != sim::Effect::Kind::read && effect.kind != sim::Effect::Kind::reject;
     if (gives_back && changes_it) {
@@ -139,7 +203,7 @@ Finding own_release(const sim::History& history, const Names& names) {
         here = lose(here);
     }
     if (is_over) continue;
-    const sim::Operation* acquire = granted_by(history, effect);
+    const sim::Operation* acquire = granted_by(history, locks, effect);
     changes.clear();
     place_changes(effect, operation, history, changes);
     for (const PlaceChange& change : changes) {
@@ -176,8 +240,8 @@ Finding own_release(const sim::History& history, const Names& names) {
     for (const Grant& grant : lost) {
       if (effect.by == grant.acquire->process) continue;
       const bool is_wrong = (gives_back && !grant.acquire->is_shared) ||
-                            ((gives_back || operation->function == "acquire") && is_grant_alive(grant, effect.at));
-      if (is_wrong) return violated(history, grant, effect, *operation, names);
+                            ((gives_back || operation->function == "acquire") && is_grant_alive(grant, effect));
+      if (is_wrong) return violated(history, grant, effect, *operation, ends.announced(*grant.acquire, effect), names);
     }
   }
 
@@ -197,6 +261,8 @@ Finding own_release(const sim::History& history, const Names& names) {
   return finding;
 }
 
+}  // namespace
+
 Property entries::own_release() {
   return {.name = "own-release",
           .view = View::server,
@@ -208,7 +274,7 @@ Property entries::own_release() {
           .why_not_judged = [](const Circumstances& story) -> std::string_view {
             return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
           },
-          .judge = [](const JudgedRun& run) { return checker::own_release(run.story, run.names); },
+          .judge = [](const JudgedRun& run) { return checker::own_release(run.story, run.names, run.breaches()); },
           .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
             return {"A release removes somebody else's lock: " + by.en, "释放删除了别人的锁：" + by.zh};
           }};

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <span>
+
+#include "checker/properties/breach.hpp"
 #include "checker/properties/verdict.hpp"
 
 namespace lockstep::checker {
@@ -31,14 +34,18 @@ namespace lockstep::checker {
 ///     left;
 ///   - during an acquire of X, if Y's grant was alive: Y had neither invoked its release nor crashed, and its announced
 ///     lease (`lease_until`) was not over; without an announced lease, Y's belief was not over (it counts from the
-///     grant on, because the reply may still be travelling). [from, until): at the very end it is over.
+///     grant on, because the reply may still be travelling). A renewal that has reached the server announces anew, or
+///     nothing. What is over by the server's own clock (`Effect::lives_until`) is not alive, whatever was announced.
+///     [from, until): at the very end it is over.
 /// A grant that expires, is lost in a crash, or is overwritten by another grant, was not removed: that is mutual
-/// exclusion's business.
+/// exclusion's business. But what a refused acquire of X writes over it is no grant: if Y's release then says that it
+/// failed, X has taken Y's lock from it (order_properties.hpp).
 ///
 /// violated: the first such removal in the servers' order; `by` = both, the earlier holder first (a releaser whose
 /// hold is older than the grant comes before its owner, a contender after); evidence = the write, the remover's
 /// invocation, the removal. unknown: several have had places in something that keeps none for each, and none was
-/// removed wrongly.
+/// removed wrongly. Requires: `breaches` are those of the history (`order_breaches`).
+Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches);
 Finding own_release(const sim::History& history, const Names& names);
 
 }  // namespace lockstep::checker

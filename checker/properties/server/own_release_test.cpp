@@ -43,6 +43,43 @@ TEST_CASE("own release: a late release that removes the next owner's grant is ca
   }
 }
 
+TEST_CASE(
+    "own release: an owner's release that finds what a refused acquire wrote over it has been robbed of its lock") {
+  enum class Then { refused, unknown, says_yes, wrote_again, expired };
+  for (const Then then : {Then::refused, Then::unknown, Then::says_yes, Then::wrote_again, Then::expired}) {
+    ForgedHistory h;
+    const auto b = grant(h, B, 20_ms);
+    const auto c = h.operation(C, "acquire", 24_ms, 30_ms, then == Then::unknown ? Phase::info : Phase::fail);
+    h.effect(Did::write, server, C, c, 25_ms);
+    const auto renewal = h.operation(B, "renew", 31_ms, 33_ms, Phase::ok, b);
+    if (then == Then::wrote_again) h.effect(Did::write, server, B, renewal, 32_ms);
+    if (then == Then::expired) h.effect(Did::expire, server, {}, 0, 34_ms);
+    const auto release = h.operation(B, "release", 40_ms, 42_ms, then == Then::says_yes ? Phase::ok : Phase::fail, b);
+    h.effect(then == Then::says_yes ? Did::remove : Did::read, server, B, release, 41_ms);
+    INFO(static_cast<int>(then));
+    const Finding finding = judge(h);
+    CHECK((finding.verdict == Verdict::violated) == (then == Then::refused));
+    if (then != Then::refused) continue;
+    CHECK(finding.by == std::vector{B, C});
+    CHECK(finding.at->offset() == 41_ms);
+  }
+}
+
+TEST_CASE("own release: what is over by the server's clock is nobody's, and each renewal announces anew") {
+  enum class Told { nothing, by_acquire, by_renewal };
+  for (const Told told : {Told::nothing, Told::by_acquire, Told::by_renewal}) {
+    for (const Duration lives : {300_ms, 600_ms}) {
+      ForgedHistory h;
+      const auto b = grant(h, B, 0_ms, told == Told::nothing ? std::nullopt : std::optional(300_ms));
+      const auto renewal = h.operation(D, "renew", 99_ms, 101_ms, Phase::ok, b);
+      h.effect(Did::write, server, D, renewal, 100_ms).lives_until = sim::Instant::at(lives);
+      if (told == Told::by_renewal) h.of(renewal).lease_until = sim::Instant::at(340_ms);
+      h.effect(Did::remove, server, C, h.operation(C, "acquire", 340_ms, 360_ms), 350_ms);
+      CHECK((judge(h).verdict == Verdict::violated) == (lives == 600_ms && told != Told::by_renewal));
+    }
+  }
+}
+
 TEST_CASE("own release: an owner may remove its own grant, an expired grant is removed by nobody") {
   ForgedHistory h;
   const auto a = grant(h, A, 20_ms);

@@ -48,7 +48,7 @@ class GetsetJavaObject final : public GetsetJava {
       hold = co_await take(client, object.lock_value);
       if (hold) break;
       // 3: sleeps, and keeps the monitor.
-      co_await client.sleep(sleep_);
+      co_await client.doze(sleep_);
     }
     if (hold) object.locked = true;
     if (is_synchronized_) object.monitor.release();

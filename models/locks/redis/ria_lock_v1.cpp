@@ -29,7 +29,7 @@ sim::Task<std::optional<Hold>> RiaLock::acquire(Client& client) const {
 
     // Try again in a millisecond, as long as there is time.
     if (client.clock().has_reached(end)) co_return std::nullopt;
-    co_await client.sleep(poll_);
+    co_await client.doze(poll_);
     if (client.clock().has_reached(end)) co_return std::nullopt;
   }
 }

@@ -175,6 +175,9 @@ void Node::record_effects(sim::OperationId operation) {
     for (; part != database_.parts().end() && part->change <= own; ++part) {
       world().record_member(part->member, part->kind);
     }
+    if (change.kind != sim::Effect::Kind::write && change.kind != sim::Effect::Kind::touch) continue;
+    const Entry* entry = database_.keys().peek(change.key, change.database);
+    if (entry != nullptr && entry->expires) world().record_end(clock().true_time_of(entry->at));
   }
 }
 

@@ -153,6 +153,17 @@ Value Engine::evaluate(const Term& term, const Table& table, const Row* row, con
   return term.plus == 0 ? value : Value(value.integer().value() + term.plus);
 }
 
+/// Requires: the version has the row's earlier end.
+void Engine::note_end(Version& version, std::size_t column, const Term& term, const Transaction& transaction) const {
+  const bool is_now = term.kind == Term::Kind::now;
+  const bool is_to_come = is_now && term.after > sim::Duration::zero();
+  const bool is_known = version.lives_until && version.end_column == column;
+  if (!is_to_come && !is_known) return;
+  version.lives_until.reset();
+  if (is_now) version.lives_until = transaction.began + term.after;
+  version.end_column = column;
+}
+
 bool Engine::matches(const Row& row, const Pending& pending, const Transaction& transaction,
                      const sim::World& world) const {
   return std::all_of(pending.statement.where.begin(), pending.statement.where.end(), [&](const Condition& condition) {
@@ -308,7 +319,10 @@ Engine::Step Engine::insert(Session& session) {
     Version& version = slot.versions.emplace_back();
     version.creator = transaction.id;
     version.operation = pending.operation;
-    for (const Term& term : pending.statement.row) version.row.push_back(evaluate(term, table, nullptr, transaction));
+    for (const Term& term : pending.statement.row) {
+      note_end(version, version.row.size(), term, transaction);
+      version.row.push_back(evaluate(term, table, nullptr, transaction));
+    }
     assert(version.row.size() == table.spec.columns.size());
     slot.owner = transaction.id;
     transaction.locked.push_back({&slot, false, {}});
@@ -407,9 +421,14 @@ void Engine::write(Session& session, Slot& slot) {
   Version version{.creator = transaction.id, .operation = pending.operation, .row = slot.versions.back().row};
   version.deleted = pending.statement.kind == Statement::Kind::remove;
   version.frees = pending.statement.frees;
+  version.lives_until = slot.versions.back().lives_until;
+  version.end_column = slot.versions.back().end_column;
   const Row before = version.row;
-  for (const Assignment& each : pending.statement.set)
-    version.row[column(*pending.table, each.column)] = evaluate(each.term, *pending.table, &before, transaction);
+  for (const Assignment& each : pending.statement.set) {
+    const std::size_t changed = column(*pending.table, each.column);
+    note_end(version, changed, each.term, transaction);
+    version.row[changed] = evaluate(each.term, *pending.table, &before, transaction);
+  }
   // InnoDB writes nothing where nothing changes. What locks protect is told of all the same: whoever counts up to what
   // is there already has lost an update.
   const bool may_change_nothing = is_innodb() && !version.deleted && !version.frees && !pending.table->spec.is_resource;

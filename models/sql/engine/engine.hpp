@@ -41,6 +41,7 @@ class Engine {
     SessionId session;
     sim::OperationId operation = 0;  ///< during which it was written; 0: the session's present one
     bool is_of_resource = false;
+    std::optional<sim::Instant> lives_until = {};  ///< of a row, by the server's clock; see `Version`
   };
 
   /// Requires: of MariaDB, that each table has one key.
@@ -96,6 +97,7 @@ class Engine {
   static std::size_t column(const Table& table, const std::string& name);
   static std::string object_of(const Table& table, const Slot& slot);
   static const Version* visible(const Slot& slot, TransactionId own, std::uint64_t snapshot);
+  void note_end(Version& version, std::size_t column, const Term& term, const Transaction& transaction) const;
   Value evaluate(const Term& term, const Table& table, const Row* row, const Transaction& transaction) const;
   bool matches(const Row& row, const Pending& pending, const Transaction& transaction, const sim::World& world) const;
 

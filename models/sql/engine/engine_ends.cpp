@@ -29,7 +29,8 @@ void Engine::commit(SessionId id, Session& session) {
                           .object = object_of(*table, *slot),
                           .session = id,
                           .operation = latest.operation,
-                          .is_of_resource = table->spec.is_resource});
+                          .is_of_resource = table->spec.is_resource,
+                          .lives_until = is_removal ? std::nullopt : latest.lives_until});
     }
   }
   release(id, transaction, sim::Effect::Kind::remove);

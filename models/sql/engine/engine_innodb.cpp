@@ -106,7 +106,10 @@ Engine::Step Engine::insert_record(Session& session) {
   Transaction& transaction = *session.transaction;
   Table& table = *pending.table;
   Version version{.creator = transaction.id, .operation = pending.operation, .row = {}};
-  for (const Term& term : pending.statement.row) version.row.push_back(evaluate(term, table, nullptr, transaction));
+  for (const Term& term : pending.statement.row) {
+    note_end(version, version.row.size(), term, transaction);
+    version.row.push_back(evaluate(term, table, nullptr, transaction));
+  }
   const Value key = version.row[table.spec.keys.front()];
   Slot* slot = record_with(table, key);
   if (slot != nullptr) {

@@ -35,6 +35,9 @@ struct Version {
   bool frees = false;
   sim::OperationId operation = 0;  ///< of its creator, during which it was written
   Row row;
+  /// What was last written as a time still to come, by the server's clock: a lease that is data ends then.
+  std::optional<sim::Instant> lives_until = {};
+  std::size_t end_column = 0;  ///< where it was written
 };
 
 /// A row from its insertion on. A row that is inserted again under the same key is another one; in InnoDB, where this

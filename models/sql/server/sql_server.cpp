@@ -103,6 +103,7 @@ void Server::settle() {
     const sim::OperationId operation = change.operation != 0 ? change.operation : session.operation;
     world().record_effect(change.kind, change.is_of_resource ? resource_ : id(), change.object,
                           is_lost ? sim::ProcessId{} : world().client_of(session.connection), is_lost ? 0 : operation);
+    if (change.lives_until) world().record_end(clock().true_time_of(*change.lives_until));
   }
   for (Engine::Answer& answer : engine_.take_answers()) {
     Session& session = *sessions_.at(answer.session);
