@@ -36,8 +36,8 @@ CheckedProperty told(const scenarios::ExploredProperty& explored) {
                            .is_claimed = explored.claim != scenarios::Claim::none,
                            .as_expected = explored.as_expected};
   for (const scenarios::Threshold& threshold : explored.thresholds) {
-    property.margins.push_back(
-        {threshold.parameter, threshold.infimum.value, threshold.infimum.attained, threshold.is_exact});
+    property.margins.push_back({threshold.parameter, threshold.infimum.value, threshold.infimum.attained,
+                                threshold.is_exact, threshold.is_downward, threshold.together_with});
   }
   return property;
 }
@@ -94,8 +94,9 @@ const CheckedProperty& CheckResult::operator[](std::string_view property) const 
 
 std::ostream& operator<<(std::ostream& out, const Margin& margin) {
   const std::string from = sim::to_string(margin.from);
-  out << (margin.is_included ? fmt::format("{} from {} on", margin.parameter, from)
-                             : fmt::format("{} above {}", margin.parameter, from));
+  out << (margin.is_included ? fmt::format("{} from {} {}", margin.parameter, from, margin.is_downward ? "down" : "on")
+                             : fmt::format("{} {} {}", margin.parameter, margin.is_downward ? "below" : "above", from));
+  if (!margin.together_with.empty()) out << " with " << fmt::format("{}", fmt::join(margin.together_with, " and "));
   return margin.is_exact ? out : out << ", or less";
 }
 

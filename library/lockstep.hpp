@@ -148,6 +148,9 @@ struct Margin {
   sim::Duration from;
   bool is_included = false;  ///< true: `from` itself breaks it; false: everything above it does
   bool is_exact = true;      ///< false: less may break it, too
+  bool is_downward = false;  ///< `from` is 0 or negative, and what is below it breaks it
+  /// Other ranges of the story whose faults it needs; empty: it needs none.
+  std::vector<std::string> together_with = {};
   bool operator==(const Margin&) const = default;
 };
 

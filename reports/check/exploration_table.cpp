@@ -38,15 +38,29 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
     if (property.verdict == Verdict::holds) holding.push_back(name);
     if (property.verdict != Verdict::violated) continue;
     std::string part = "✗ " + name;
+    if (!property.frontier.empty()) part += ": " + property.frontier;
     for (const scenarios::Threshold& threshold : property.thresholds) {
+      if (!property.frontier.empty()) break;
+      const auto add_rest = [&] {
+        if (!threshold.together_with.empty())
+          part +=
+              fmt::format(fmt::runtime(said(language, " (with {})", "（连同 {}）")), joined(threshold.together_with));
+        if (!threshold.is_exact || !exploration.counts.complete) part += said(language, " or less", " 或更小");
+      };
       // Where small values do harm, the largest that does.
       if (!threshold.values.empty() && threshold.greatest() != checker::Extent{threshold.range.hi, true}) {
         part += fmt::format(": {} {} {}", threshold.parameter, threshold.greatest().attained ? "≤" : "<",
                             sim::to_string(threshold.greatest().value));
+        add_rest();
         continue;
       }
-      part += fmt::format(": {} {} {}", threshold.parameter, threshold.infimum.attained ? "≥" : ">",
+      const bool is_down = threshold.is_downward;
+      part += fmt::format(": {} {} {}", threshold.parameter,
+                          threshold.infimum.attained ? (is_down ? "≤" : "≥")
+                          : is_down                  ? "<"
+                                                     : ">",
                           sim::to_string(threshold.infimum.value));
+      add_rest();
     }
     parts.push_back(std::move(part));
   }

@@ -140,6 +140,26 @@ TEST_CASE("exploration: a threshold that is attained begins with its value") {
   }
 }
 
+TEST_CASE("exploration: a margin below 0 says below, and one that needs other faults says so") {
+  ExploredStory story = forged();
+  scenarios::Threshold& threshold = story.exploration.properties[0].thresholds[0];
+  threshold.parameter = "skew";
+  threshold.infimum = {-sim::Duration::milliseconds(947), false};
+  threshold.is_downward = true;
+  CHECK(threshold_text(story, threshold, Language::en) == "for every skew below -947ms, and for none from it to 0");
+  threshold.infimum.attained = true;
+  CHECK(threshold_text(story, threshold, Language::en) == "for every skew of -947ms or less, and for none nearer to 0");
+  threshold.infimum = {sim::Duration::zero(), true};
+  threshold.together_with = {"pause"};
+  threshold.alone = checker::Extent{-sim::Duration::milliseconds(161), false};
+  CHECK(threshold_text(story, threshold, Language::en) ==
+        "alone for every skew below -161ms; with enough of pause, for none at all");
+  threshold.infimum = {-sim::Duration::milliseconds(20), false};
+  threshold.alone.reset();
+  CHECK(threshold_text(story, threshold, Language::en) ==
+        "for no skew alone; together with pause, for some below -20ms");
+}
+
 TEST_CASE("exploration: a surprise is one, and what a bound has hidden is not") {
   CHECK(contains(text_of(surprising()), "NOT as expected: violated, from pause 91ms on was expected"));
   const std::string text = text_of(open());

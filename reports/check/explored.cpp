@@ -183,6 +183,14 @@ std::string values_text(const ExploredStory& story, const scenarios::Threshold& 
     values += interval_text(interval, threshold.range, language);
   }
   const bool is_exact = threshold.is_exact && story.exploration.counts.complete && !story.tick;
+  if (!threshold.together_with.empty()) {
+    return fmt::format(fmt::runtime(zh ? "{} {} 时，连同 {}，会被破坏；单独不一定{}"
+                                       : "for some {} {}, together with {}; not for each of them alone{}"),
+                       threshold.parameter, values, joined(threshold.together_with, zh ? "、" : " and "),
+                       is_exact ? ""
+                       : zh     ? "；其余的值没有全部查过"
+                                : "; others were not looked for everywhere");
+  }
   if (!is_exact) {
     return fmt::format(fmt::runtime(zh ? "{} {} 时被破坏；其余的值没有全部查过"
                                        : "with a {} {}; others were not looked for everywhere"),
@@ -209,17 +217,58 @@ std::string values_text(const ExploredStory& story, const scenarios::Threshold& 
       threshold.parameter, values);
 }
 
+/// "above 71ms", "of 71ms or more"; on the other side of 0 "below -71ms", "of -71ms or less".
+std::string beyond_text(const checker::Extent& extent, bool is_downward, Language language) {
+  const bool zh = is_zh(language);
+  const std::string value = sim::to_string(extent.value);
+  if (extent.attained)
+    return fmt::format(fmt::runtime(is_downward ? (zh ? "不超过 {}" : "of {} or less")
+                                    : zh        ? "达到 {}"
+                                                : "of {} or more"),
+                       value);
+  return fmt::format(fmt::runtime(is_downward ? (zh ? "小于 {}" : "below {}") : zh ? "超过 {}" : "above {}"), value);
+}
+
+/// Of a margin that hangs on faults of other ranges: first what it is without them.
+std::string together_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
+  const bool zh = is_zh(language);
+  const std::string& name = threshold.parameter;
+  const std::string others = joined(threshold.together_with, zh ? "、" : " and ");
+  std::string text;
+  if (threshold.alone) {
+    text = fmt::format(fmt::runtime(zh ? "单独：{} {} 就会被破坏；" : "alone for every {} {}; "), name,
+                       beyond_text(*threshold.alone, threshold.is_downward, language));
+  } else {
+    text = fmt::format(fmt::runtime(zh ? "单独：文件允许的任何 {} 都不会破坏；" : "for no {} alone; "), name);
+  }
+  if (threshold.infimum == checker::Extent{sim::Duration::zero(), true}) {
+    text += fmt::format(fmt::runtime(zh ? "连同足够的 {}，不需要它" : "with enough of {}, for none at all"), others);
+  } else {
+    text += fmt::format(fmt::runtime(zh ? "连同 {}，{} 才可能被破坏" : "together with {}, for some {}"), others,
+                        beyond_text(threshold.infimum, threshold.is_downward, language));
+  }
+  if (!threshold.is_exact || !story.exploration.counts.complete || story.tick)
+    text += zh ? "；更小的值没有全部查过" : "; less was not looked for everywhere";
+  return text;
+}
+
 }  // namespace
 
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language) {
   if (!threshold.values.empty()) return values_text(story, threshold, language);
+  if (!threshold.together_with.empty()) return together_text(story, threshold, language);
   const std::string value = sim::to_string(threshold.infimum.value);
   const std::string& name = threshold.parameter;
+  const bool is_down = threshold.is_downward;
   if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {
     if (is_zh(language)) return fmt::format("{} 超过 {} 时被破坏；更小的值取决于放宽了的时间，未能判定", name, value);
     return fmt::format(
         "with a {} {} {}; the least is at most that: with less it rests on widened times, which only a replay can tell",
-        name, threshold.infimum.attained ? "of" : "just above", value);
+        name,
+        threshold.infimum.attained ? "of"
+        : is_down                  ? "just below"
+                                   : "just above",
+        value);
   }
   if (!story.exploration.counts.complete || story.tick) {
     if (is_zh(language)) {
@@ -227,10 +276,17 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
                                                                  : "{} 略超过 {} 时被破坏；更小的值没有全部查过"),
                          name, value);
     }
-    return fmt::format(fmt::runtime(threshold.infimum.attained
-                                        ? "with a {} of {}; smaller ones were not looked for everywhere"
-                                        : "with a {} just above {}; smaller ones were not looked for everywhere"),
-                       name, value);
+    return fmt::format("with a {} {} {}; smaller ones were not looked for everywhere", name,
+                       threshold.infimum.attained ? "of"
+                       : is_down                  ? "just below"
+                                                  : "just above",
+                       value);
+  }
+  if (is_down) {
+    if (is_zh(language))
+      return fmt::format("{} {}就会被破坏，不到就不会", name, beyond_text(threshold.infimum, true, language));
+    return fmt::format("for every {} {}, and for none {}", name, beyond_text(threshold.infimum, true, language),
+                       threshold.infimum.attained ? "nearer to 0" : "from it to 0");
   }
   if (is_zh(language)) {
     return threshold.infimum.attained ? fmt::format("{} 达到 {} 就会被破坏，更小就不会", name, value)

@@ -138,6 +138,14 @@ Json json_of(const scenarios::ExploredProperty& property, const std::string& wit
                                   {"infimum", sim::to_string(threshold.infimum.value)},
                                   {"attained", threshold.infimum.attained},
                                   {"exact", threshold.is_exact}});
+    if (threshold.is_downward) json["thresholds"].back()["downward"] = true;
+    if (!threshold.together_with.empty()) {
+      Json& one = json["thresholds"].back();
+      one["together_with"] = threshold.together_with;
+      one["alone"] = Json();
+      if (threshold.alone)
+        one["alone"] = {{"infimum", sim::to_string(threshold.alone->value)}, {"attained", threshold.alone->attained}};
+    }
     for (const checker::ValueInterval& interval : threshold.values) {
       json["thresholds"].back()["values"].push_back({{"least", sim::to_string(interval.least.value)},
                                                      {"least_attained", interval.least.attained},

@@ -2,6 +2,11 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "scenarios/running/expectation.hpp"
 #include "scenarios/story/alike.hpp"
@@ -10,6 +15,38 @@ namespace lockstep::scenarios {
 namespace {
 
 using checker::Verdict;
+
+std::vector<std::string> parts_of(std::string_view text, std::string_view separator) {
+  std::vector<std::string> parts;
+  for (std::size_t end = 0; end != std::string_view::npos;) {
+    end = text.find(separator);
+    parts.emplace_back(text.substr(0, end));
+    if (end != std::string_view::npos) text.remove_prefix(end + separator.size());
+  }
+  return parts;
+}
+
+std::string in_order(std::vector<std::string> parts, std::string_view separator) {
+  std::sort(parts.begin(), parts.end());
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+/// Which parameter comes first in a frontier is a matter of the order of the file's tables, and means nothing.
+bool are_same_frontier(std::string_view a, std::string_view b) {
+  const auto in_one_order = [](std::string_view text) {
+    std::vector<std::string> polygons = parts_of(text, " or ");
+    for (std::string& polygon : polygons) {
+      std::vector<std::string> bounds = parts_of(polygon, " and ");
+      for (std::string& bound : bounds) {
+        const std::size_t sum = std::min(bound.find(" >"), bound.size());
+        bound = in_order(parts_of(std::string_view(bound).substr(0, sum), " + "), " + ") + bound.substr(sum);
+      }
+      polygon = in_order(std::move(bounds), " and ");
+    }
+    return in_order(std::move(polygons), " or ");
+  };
+  return in_one_order(a) == in_one_order(b);
+}
 
 /// The least value found, against the least value expected. A bound may have hidden a smaller one, never a larger one.
 Agreement threshold_agreement(const ExploredProperty& property, const std::string& parameter,
@@ -62,7 +99,7 @@ Agreement agreement(const Exploration& exploration, const ExploredProperty& prop
     if (parameter.empty() || name == parameter)
       all = std::max(all, greatest_agreement(property, name, value, complete));
   }
-  if (!expected.frontier.empty() && parameter.empty() && expected.frontier != property.frontier)
+  if (!expected.frontier.empty() && parameter.empty() && !are_same_frontier(expected.frontier, property.frontier))
     all = std::max(all, complete ? Agreement::differs : Agreement::open);
   return all;
 }

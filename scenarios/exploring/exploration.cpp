@@ -1,6 +1,7 @@
 #include "scenarios/exploring/exploration.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <deque>
@@ -38,7 +39,8 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 13";
+constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 14";
+constexpr checker::Extent kNothing{sim::Duration::zero(), true};
 
 std::uint64_t digest_of(std::string_view text) {
   std::uint64_t digest = text.size();
@@ -289,12 +291,13 @@ class Search {
   }
 
   Diagnostic too_long() const {
-    return {scenario_.file,
-            {},
-            fmt::format(
-                "it has an execution of more than {} events, too long to explore all of them; give its clients fewer "
-                "attempts or rounds",
-                settings_.max_steps)};
+    return {
+        scenario_.file,
+        {},
+        fmt::format(
+            "it has an execution of more than {} events, too long to explore all of them; what makes it long is "
+            "what comes again and again: attempts and rounds, renewals in a long hold, heartbeats during a long wait",
+            settings_.max_steps)};
   }
 
   void tell_progress() const {
@@ -509,12 +512,16 @@ class Search {
     if (tally.best.empty()) return;  // its margin is not known
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       const checker::ThresholdFold& threshold = tally.thresholds[p];
-      const bool is_exact = !threshold.is_undercut_by(tally.possible[p]);
-      for (const std::optional<checker::Extent>& extent : {threshold.upward(), threshold.downward()}) {
+      const bool is_exact = result_.counts.complete && !threshold.is_undercut_by(tally.possible[p]);
+      const std::array sides{threshold.upward(), threshold.downward()};
+      for (const std::optional<checker::Extent>& extent : sides) {
         if (!extent) continue;
+        const bool is_downward = &extent != &sides[0];
         const bool is_known =
-            std::any_of(explored.thresholds.begin(), explored.thresholds.end(),
-                        [&](const Threshold& t) { return t.parameter == parameters_[p].name && t.infimum == *extent; });
+            std::any_of(explored.thresholds.begin(), explored.thresholds.end(), [&](const Threshold& t) {
+              return t.parameter == parameters_[p].name && t.infimum == *extent &&
+                     (extent->attained || t.is_downward == is_downward);
+            });
         if (is_known) continue;
         Threshold& found = explored.thresholds.emplace_back(
             Threshold{parameters_[p].name, *extent, is_exact, {}, parameters_[p].range});
@@ -523,6 +530,18 @@ class Search {
         checker::ValueSet all = tally.values[p];
         all.merge(tally.possible_values[p]);
         found.is_exact = found.is_exact && all == tally.values[p];
+        found.is_downward = is_downward && extent->value <= sim::Duration::zero() && *extent != kNothing;
+        if (parameters_.size() < 2) continue;
+        found.alone = is_downward ? tally.alone[p].downward() : tally.alone[p].upward();
+        // 0 is on both sides; alone it may break on the other one.
+        if (*extent == kNothing && !found.alone) {
+          found.alone = tally.alone[p].downward();
+          found.is_downward = found.alone.has_value();
+        }
+        if (found.alone == *extent && tally.alone_values[p] == tally.values[p]) continue;
+        for (const JudgedParameter& other : parameters_) {
+          if (other.name != found.parameter) found.together_with.push_back(other.name);
+        }
       }
     }
     const checker::Frontier frontier = tally.frontier.with_axes();

@@ -22,12 +22,17 @@ namespace lockstep::scenarios {
 struct Threshold {
   std::string parameter;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
   checker::Extent infimum;
-  /// False: what breaks it with less rests on times that were widened, so that only a replay could tell; the margin is
-  /// at most this.
+  /// False: the margin is at most this. What breaks it with less rests on times that were widened, so that only a
+  /// replay could tell; or a bound ended the search before all was looked at.
   bool is_exact = true;
   /// restart_after: all values that break it; several restarts take equally long. Others: empty.
   std::vector<checker::ValueInterval> values;
   sim::DurationRange range = {};  ///< what the file allows
+  /// `infimum` is the value nearest to 0 from below: what is further below breaks it.
+  bool is_downward = false;
+  /// Other ranges whose faults it needs: with none of them, `alone` is where it begins. Empty: it needs none.
+  std::vector<std::string> together_with;
+  std::optional<checker::Extent> alone;  ///< nothing: alone it breaks nothing. Of use if `together_with` is not empty
 
   /// The largest value that is known to break it. Requires: `values` is not empty.
   const checker::Extent& greatest() const { return values.back().greatest; }

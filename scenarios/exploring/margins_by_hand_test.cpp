@@ -134,6 +134,8 @@ TEST_CASE("by hand: clocks that are off, one and two, to one side and to both") 
   REQUIRE(sides.size() == 2);
   CHECK(sides[0].infimum == Extent{161_ms, false});
   CHECK(sides[1].infimum == Extent{-161_ms, false});
+  CHECK_FALSE(sides[0].is_downward);
+  CHECK(sides[1].is_downward);
 }
 
 TEST_CASE("by hand: judges that are broken on purpose give other margins") {
@@ -156,6 +158,27 @@ TEST_CASE("by hand: a pause and a skew together") {
   // A pause of A's work prolongs it: 44 + P - 4 > 201 - S. Each alone is not needed where the other is large enough.
   const Exploration one = explored(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
   CHECK(one.property("mutual-exclusion").frontier == "skew + pause > 161ms");
+  // So neither margin stands alone: without the other each is 161ms.
+  for (const Threshold& threshold : one.property("mutual-exclusion").thresholds) {
+    CHECK(threshold.infimum == Extent{0_ms, true});
+    CHECK(threshold.together_with.size() == 1);
+    CHECK(threshold.alone == Extent{161_ms, false});
+  }
+  // The same to both sides, where there is no frontier.
+  const Exploration sides = explored(timestamps(skews("-1s", "1s", 1) + pauses("", 1)));
+  REQUIRE(sides.property("mutual-exclusion").thresholds.size() == 2);
+  for (const Threshold& threshold : sides.property("mutual-exclusion").thresholds) {
+    CHECK(threshold.infimum == Extent{0_ms, true});
+    CHECK(threshold.together_with.size() == 1);
+    CHECK(threshold.alone == Extent{161_ms, false});
+  }
+  // None alone, where both ranges end before it: S + P > 161 with 100 of each wants 61 at least.
+  const Exploration none = explored(timestamps(skews("0s", "100ms", 1) + pauses("", 1, "100ms")));
+  for (const Threshold& threshold : none.property("mutual-exclusion").thresholds) {
+    CHECK(threshold.infimum == Extent{61_ms, false});
+    CHECK(threshold.together_with.size() == 1);
+    CHECK_FALSE(threshold.alone);
+  }
   // Of two pauses each is at most P.
   const Exploration two = explored(timestamps(skews("0s", "1s", 1) + pauses("during = \"work\"\n", 2)));
   CHECK(two.property("mutual-exclusion").frontier == "skew + 2 pause > 161ms");
@@ -165,6 +188,11 @@ TEST_CASE("by hand: a pause and a skew together") {
   // Where no skew matters, there is no frontier: the margin of the pause says it all.
   const Exploration lease = explored(std::string(kLeased) + skews("0s", "1s", 1) + pauses("", 1));
   CHECK(lease.property("mutual-exclusion").frontier.empty());
+  for (const Threshold& threshold : lease.property("mutual-exclusion").thresholds) {
+    const bool is_pause = threshold.parameter == "pause";
+    CHECK(threshold.together_with.empty() == is_pause);
+    CHECK(threshold.alone.has_value() == is_pause);
+  }
 }
 
 TEST_CASE("by hand: one parameter, given the other") {

@@ -76,8 +76,10 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
     is_judged_.push_back(story.deployment().why_not_explored(property.name).empty());
     for (const JudgedParameter& parameter : parameters) {
       tally.thresholds.emplace_back(parameter.range);
+      tally.alone.emplace_back(parameter.range);
       tally.possible.emplace_back(parameter.range);
       tally.values.emplace_back();
+      tally.alone_values.emplace_back();
       tally.possible_values.emplace_back();
     }
   }
@@ -162,6 +164,7 @@ void TraceJudge::look(Explorer& explorer) {
       PropertyTally& tally = tallies_[property];
       if (feasible == Feasible::yes) fold(tally.thresholds, tally.values, explorer);
       if (feasible == Feasible::perhaps) fold(tally.possible, tally.possible_values, explorer);
+      if (feasible == Feasible::yes && parameters_.size() > 1) fold_alone(tally, explorer);
       if (feasible == Feasible::yes && has_frontier_) fold_frontier(tally.frontier, explorer);
     }
     constraints.undo(mark);
@@ -195,15 +198,58 @@ void TraceJudge::note_seen() {
 /// Requires: the constraints of a way stand, and it is feasible.
 void TraceJudge::fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
                       Explorer& explorer) {
-  for (std::size_t p = 0; p < parameters_.size(); ++p) {
-    const std::string_view name = parameters_[p].name;
-    if (moves_clock(*sim::kind_of_parameter(name))) {
-      fold_offset(thresholds[p], parameters_[p], explorer);
-    } else {
-      fold_length(thresholds[p], name, explorer);
-    }
-    if (may_come_back(*sim::kind_of_parameter(name))) fold_values(values[p], parameters_[p], explorer);
+  for (std::size_t p = 0; p < parameters_.size(); ++p) fold_one(p, thresholds, values, explorer);
+}
+
+void TraceJudge::fold_one(std::size_t p, std::vector<checker::ThresholdFold>& thresholds,
+                          std::vector<checker::ValueSet>& values, Explorer& explorer) {
+  const std::string_view name = parameters_[p].name;
+  if (moves_clock(*sim::kind_of_parameter(name))) {
+    fold_offset(thresholds[p], parameters_[p], explorer);
+  } else {
+    fold_length(thresholds[p], name, explorer);
   }
+  if (may_come_back(*sim::kind_of_parameter(name))) fold_values(values[p], parameters_[p], explorer);
+}
+
+/// The same of each parameter where faults of the others have no length and no clock is off: a margin that hangs on
+/// them is none of this parameter. What is no larger than with their help need not be asked again.
+void TraceJudge::fold_alone(PropertyTally& tally, Explorer& explorer) {
+  const std::vector<sim::DurationRange> ranges = ranges_;
+  const std::optional<checker::ParameterInterval> interval = interval_;
+  checker::DifferenceConstraints& constraints = explorer.constraints();
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
+    if (!tally.alone[p].is_undercut_by(tally.thresholds[p]) && tally.alone_values[p] == tally.values[p]) continue;
+    const checker::DifferenceConstraints::Mark mark = constraints.mark();
+    interval_.reset();
+    if (forbid_others(p, explorer)) fold_one(p, tally.alone, tally.alone_values, explorer);
+    constraints.undo(mark);
+    ranges_ = ranges;
+    interval_ = interval;
+  }
+}
+
+/// False: then it is not possible any more. Requires: an undo of the constraints follows.
+bool TraceJudge::forbid_others(std::size_t parameter, Explorer& explorer) {
+  for (std::size_t other = 0; other < parameters_.size(); ++other) {
+    const std::string& name = parameters_[other].name;
+    if (other == parameter) continue;
+    if (moves_clock(*sim::kind_of_parameter(name))) {
+      for (const std::size_t offset : offsets_of(name, explorer)) {
+        sim::DurationRange& range = ranges_[offset];
+        if (range.lo > sim::Duration::zero() || range.hi < sim::Duration::zero()) return false;
+        range = sim::DurationRange::exactly(sim::Duration::zero());
+      }
+      continue;
+    }
+    collect_lengths(name, explorer);
+    // A server that comes back at once has been away all the same.
+    if (may_come_back(*sim::kind_of_parameter(name)) && !lengths_.empty()) return false;
+    for (const checker::Length& length : lengths_) {
+      if (!explorer.constraints().add_at_most(length.until, length.from)) return false;
+    }
+  }
+  return ranges_.empty() || !checker::ParameterSpace(explorer.constraints(), bounds_, ranges_).is_empty();
 }
 
 void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
@@ -428,8 +474,10 @@ void TraceJudge::merge(const TraceJudge& other) {
     tallies_[i].unconfirmed += other.tallies_[i].unconfirmed;
     for (std::size_t p = 0; p < parameters_.size(); ++p) {
       tallies_[i].thresholds[p].merge(other.tallies_[i].thresholds[p]);
+      tallies_[i].alone[p].merge(other.tallies_[i].alone[p]);
       tallies_[i].possible[p].merge(other.tallies_[i].possible[p]);
       tallies_[i].values[p].merge(other.tallies_[i].values[p]);
+      tallies_[i].alone_values[p].merge(other.tallies_[i].alone_values[p]);
       tallies_[i].possible_values[p].merge(other.tallies_[i].possible_values[p]);
     }
     tallies_[i].frontier.merge(other.tallies_[i].frontier);
@@ -465,14 +513,14 @@ void TraceJudge::write(std::ostream& out) const {
   out << '\n';
   for (const PropertyTally& tally : tallies_) {
     out << tally.is_seen << ' ' << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
-    for (const auto* thresholds : {&tally.thresholds, &tally.possible}) {
+    for (const auto* thresholds : {&tally.thresholds, &tally.alone, &tally.possible}) {
       for (const checker::ThresholdFold& threshold : *thresholds) {
         write_extent(threshold.upward());
         write_extent(threshold.downward());
       }
     }
     out << '\n';
-    for (const auto* sets : {&tally.values, &tally.possible_values}) {
+    for (const auto* sets : {&tally.values, &tally.alone_values, &tally.possible_values}) {
       for (const checker::ValueSet& set : *sets) set.write(out);
     }
     tally.frontier.write(out);
@@ -524,13 +572,13 @@ bool TraceJudge::read(std::istream& in) {
     std::size_t thresholds = 0;
     in >> tally.is_seen >> tally.violating_traces >> tally.unconfirmed >> thresholds;
     if (!in || thresholds != tally.thresholds.size()) return false;
-    for (auto* folds : {&tally.thresholds, &tally.possible}) {
+    for (auto* folds : {&tally.thresholds, &tally.alone, &tally.possible}) {
       for (checker::ThresholdFold& threshold : *folds) {
         const std::optional<checker::Extent> upward = read_extent();
         threshold.restore(upward, read_extent());
       }
     }
-    for (auto* sets : {&tally.values, &tally.possible_values}) {
+    for (auto* sets : {&tally.values, &tally.alone_values, &tally.possible_values}) {
       for (checker::ValueSet& set : *sets) {
         if (!set.read(in)) return false;
       }

@@ -48,9 +48,11 @@ struct PropertyTally {
   bool is_seen = false;                ///< some trace has what it is about
   std::uint64_t unconfirmed = 0;       ///< of the others: a widened way is feasible, so that only a replay could tell
   std::vector<checker::ThresholdFold> thresholds;  ///< over the violating ways, one for each judged parameter
+  std::vector<checker::ThresholdFold> alone;       ///< of several: likewise, without faults of the other ranges
   std::vector<checker::ThresholdFold> possible;    ///< likewise over those that are widened: no margin is below these
   std::vector<checker::ValueSet>
       values;  ///< of `restart_after`, likewise: each restart takes just that long; of others empty
+  std::vector<checker::ValueSet> alone_values;
   std::vector<checker::ValueSet> possible_values;
   checker::Frontier frontier;       ///< over the violating ways, if two parameters are judged together
   std::vector<BestTrace> best;      ///< of the violating traces, the best first
@@ -111,6 +113,10 @@ class TraceJudge {
   Feasible is_feasible(const checker::Violation& way, checker::Explorer& explorer);
   void fold(std::vector<checker::ThresholdFold>& thresholds, std::vector<checker::ValueSet>& values,
             checker::Explorer& explorer);
+  void fold_one(std::size_t parameter, std::vector<checker::ThresholdFold>& thresholds,
+                std::vector<checker::ValueSet>& values, checker::Explorer& explorer);
+  void fold_alone(PropertyTally& tally, checker::Explorer& explorer);
+  bool forbid_others(std::size_t parameter, checker::Explorer& explorer);
   /// Parameters and bounds of a `ParameterSpace`.
   struct Space {
     std::vector<checker::ParametricBound> bounds;

@@ -71,6 +71,11 @@ void add(Writing& out, const std::vector<Threshold>& thresholds) {
     }
     add(out, threshold.range.lo);
     add(out, threshold.range.hi);
+    out.add(std::uint64_t{threshold.is_downward});
+    out.add(threshold.together_with.size());
+    for (const std::string& other : threshold.together_with) out.add(other);
+    out.add(std::uint64_t{threshold.alone.has_value()});
+    if (threshold.alone) add(out, *threshold.alone);
   }
 }
 std::vector<Threshold> thresholds(Reading& in) {
@@ -84,6 +89,9 @@ std::vector<Threshold> thresholds(Reading& in) {
     }
     threshold.range.lo = duration(in);
     threshold.range.hi = duration(in);
+    threshold.is_downward = in.number() != 0;
+    for (std::uint64_t m = in.count(); m > 0; --m) threshold.together_with.push_back(in.text());
+    if (in.number() != 0) threshold.alone = extent(in);
   }
   return all;
 }

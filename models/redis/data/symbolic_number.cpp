@@ -40,6 +40,16 @@ std::optional<Timestamp> SymbolicNumber::timestamp() const {
   return Timestamp{plus_, unit_};
 }
 
+/// A run knows the digits of both ends: then nothing is left to chance.
+std::optional<Number> SymbolicNumber::value_by_digits() const {
+  if (plus_.anchor() != 0 || minus_.anchor() != 0 || plus_.scale() != minus_.scale()) return std::nullopt;
+  if (!has_two_values()) return constant();
+  const auto units = [&](Instant end) {
+    return std::floor(static_cast<Number>(end.offset().count_ns()) / static_cast<Number>(unit_.count_ns()));
+  };
+  return value(units(plus_) - units(minus_), false);
+}
+
 std::optional<Number> SymbolicNumber::constant() const {
   if (plus_.anchor() != minus_.anchor()) return std::nullopt;
   return value(
@@ -200,6 +210,7 @@ bool SymbolicNumber::ask_one(const Holds& holds, bool upper, sim::World& world) 
 
 template <class Holds>
 bool SymbolicNumber::ask(const Holds& holds, sim::World& world) const {
+  if (const std::optional<Number> known = value_by_digits()) return holds(*known);
   const bool lower = ask_one(holds, false, world);
   if (!has_two_values() || ask_one(holds, true, world) == lower) return lower;
   return either(world);
@@ -244,13 +255,17 @@ std::optional<bool> SymbolicNumber::is_at_least(const SymbolicNumber& a, const S
   return world.is_at_or_after(order->a, order->b);
 }
 
-std::optional<bool> SymbolicNumber::is_less(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world) {
+std::optional<bool> SymbolicNumber::is_less(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world,
+                                            bool as_printed) {
+  const std::optional<Number> x = a.value_by_digits(), y = b.value_by_digits();
+  if (x && y && a.unit_ == b.unit_) return *x < *y;
   const std::optional<Order> order = order_of(a, b);
   if (!order) return std::nullopt;
   if (world.is_at_or_after(order->a, order->b)) return false;
-  if (!a.is_rounded()) return true;
+  const bool is_printed = as_printed && a.is_timestamp() && b.is_timestamp() && a.steps_ == 0;
+  if (!a.is_rounded() && !is_printed) return true;
   // The longer one may be the same number. A whole unit more is not.
-  if (a.is_rounded_length() && world.is_at_or_after(order->b, order->a + a.unit_)) return true;
+  if ((a.is_rounded_length() || is_printed) && world.is_at_or_after(order->b, order->a + a.unit_)) return true;
   return either(world);
 }
 

@@ -71,7 +71,9 @@ class SymbolicNumber {
   bool is_at_most(Number other, sim::World& world) const;
   bool equals(Number other, sim::World& world) const;
   /// Nothing: it is about more than two instants.
-  static std::optional<bool> is_less(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world);
+  /// `as_printed`: both are what a script read as digits, also where they count milliseconds.
+  static std::optional<bool> is_less(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world,
+                                     bool as_printed = false);
   /// Whether the first is at least the second, of two to which the same has been done; for math.max and math.min, where
   /// equal ones are one.
   static std::optional<bool> is_at_least(const SymbolicNumber& a, const SymbolicNumber& b, sim::World& world);
@@ -94,6 +96,7 @@ class SymbolicNumber {
   bool is_rounded() const;
   bool has_two_values() const { return steps_ > 0 && step_[0].kind == Step::Kind::of_ends; }
   Number value(Number units, bool upper) const;
+  std::optional<Number> value_by_digits() const;
   template <class Holds>
   bool ask(const Holds& holds, sim::World& world) const;
   template <class Holds>

@@ -350,7 +350,7 @@ class Enumeration {
       for (const sim::ProcessId process : finding.by) property.by.push_back(names[process.index]);
       property.why = finding.why;
       for (const std::string& parameter : parameters_)
-        property.thresholds.push_back({parameter, {faults_.largest(parameter), true}});
+        property.thresholds.push_back({parameter, {faults_.largest(parameter), true}, false});
     }
     for (Threshold& threshold : property.thresholds)
       threshold.infimum.value = std::min(threshold.infimum.value, faults_.largest(threshold.parameter));
