@@ -142,6 +142,13 @@ TEST_CASE("own lock: a script is explored as its twin in C++ is: verdicts, margi
     const auto other = explore(with_script(story, script), catalogue(), options);
     REQUIRE(std::holds_alternative<Exploration>(one) == std::holds_alternative<Exploration>(other));
     if (const auto* found = std::get_if<Exploration>(&one)) CHECK(told(*found) == told(std::get<Exploration>(other)));
+    options.asks = [](std::string_view property) { return property == "recoverable"; };
+    const auto tried = explore(story, catalogue(), options);
+    const auto visited = explore(with_script(story, script), catalogue(), options);
+    const auto* by_probe = std::get_if<Exploration>(&tried);
+    const auto* by_visitor = std::get_if<Exploration>(&visited);
+    if (by_probe != nullptr && by_visitor != nullptr && by_probe->counts.complete && by_visitor->counts.complete)
+      CHECK(by_visitor->property("recoverable").verdict == by_probe->property("recoverable").verdict);
     ++compared;
   }
   CHECK(compared > 60);
