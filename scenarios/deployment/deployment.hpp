@@ -85,11 +85,12 @@ class Deployment {
   /// Whether `begin_probing_for` or `begin_visit` was called since `begin`.
   bool probes_for() const { return probes_for_.has_value() || visit_ != Visit::none; }
 
-  /// Whether the probe does as its program does, from early on: docs/decisions/recoverable-is-tried.md. A lock that is a
-  /// script may remember, and leave behind, what it likes.
+  /// Whether the probe does as its program does, from early on: docs/decisions/recoverable-is-tried.md. A lock that is
+  /// a script may remember, and leave behind, what it likes.
   bool is_visited() const { return scenario_.lock.own.entry != nullptr; }
   /// Instead of probing, where the probe is a visitor: it comes at that moment, or, without one, at any time as an
-  /// explorer says, and tries in the rhythm of its program until it has the lock, or fails in an attempt that began when
+  /// explorer says, and tries in the rhythm of its program until it has the lock, or fails in an attempt that began
+  /// when
   /// its time was over, or has waited four times as long.
   /// `sessions`: how long after that, at most, servers wait for the ends of those that others had.
   void begin_visit(std::optional<sim::Instant> first, sim::Duration sessions);

@@ -575,37 +575,20 @@ class Search {
   bool is_too_long_ = false;
 };
 
-/// Once more, with a visitor that comes while servers still wait for the ends of sessions. What else is asked has been
-/// answered with the orders in which these end.
+/// Once more, with a visitor that comes while servers still wait for the ends of sessions.
 void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
                const checker::ExplorerOptions& settings, Exploration& known) {
   ExploredProperty& recovery = known.properties[checker::position_of_property("recoverable")];
-  if (!recovery.is_judged || recovery.verdict != Verdict::holds) return;
+  if (recovery.verdict != Verdict::holds) return;
   ExplorationOptions again = options;
   again.asks = [](std::string_view property) { return property == "recoverable"; };
-  again.save = nullptr;
-  again.resume_from.clear();
-  again.progress = nullptr;
+  again.save = nullptr, again.resume_from.clear();
   auto result = Search(scenario, catalogue, again, settings, ExploredStory::Probe::when_clients_are_done)();
-  auto* early = std::get_if<Exploration>(&result);
+  const auto* early = std::get_if<Exploration>(&result);
   if (early == nullptr) return;
   const ExploredProperty& found = early->properties[checker::position_of_property("recoverable")];
-  if (found.verdict == Verdict::holds || !found.is_judged) return;
-  recovery = found;
+  if (found.verdict != Verdict::holds && found.is_judged) recovery = found;
   known.unconfirmed += early->unconfirmed;
-}
-
-bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
-
-std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
-  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
-  std::string_view why = server_kind_of(*entry).not_explored(scenario.servers, scenario.shared_settings);
-  if (!why.empty() || entry->not_explored == nullptr) return why;
-  why = entry->not_explored(parameters_of(*entry, scenario.lock));
-  for (const ClientSpec& client : scenario.clients) {
-    if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
-  }
-  return why;
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "scenarios/deployment/partition_sides.hpp"
 #include "scenarios/story/alike.hpp"
+#include "scenarios/story/own_lock.hpp"
 #include "scenarios/story/step_name.hpp"
 
 namespace lockstep::scenarios {
@@ -84,6 +85,19 @@ std::optional<Diagnostic> put_off_restarts(const Scenario& scenario, const MaySp
 }
 
 }  // namespace
+
+bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
+
+std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
+  const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);
+  std::string_view why = server_kind_of(*entry).not_explored(scenario.servers, scenario.shared_settings);
+  if (!why.empty() || entry->not_explored == nullptr) return why;
+  why = entry->not_explored(parameters_of(*entry, scenario.lock));
+  for (const ClientSpec& client : scenario.clients) {
+    if (why.empty()) why = entry->not_explored(parameters_of(*entry, scenario.lock, client));
+  }
+  return why;
+}
 
 std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario) {
   std::vector<FaultBudget> budgets;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -17,6 +18,12 @@
 #include "sim/coroutines/region.hpp"
 
 namespace lockstep::scenarios {
+
+/// Then it has no last event.
+bool sentinels_look_for_ever(const Scenario& scenario);
+
+/// In a sentence: its servers or its lock do what no exploration can follow. Empty: it can.
+std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
 /// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not
 /// know.

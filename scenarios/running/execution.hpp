@@ -33,7 +33,8 @@ class Execution {
   /// no time goes on.
   const std::optional<checker::Finding>& endless() const { return endless_; }
   enum class Patience : std::uint8_t { as_good_as_for_ever, just_beyond_the_bound };
-  /// The same no further than to this moment: a visitor comes then (`Deployment::is_visited`). `end`: of the whole story.
+  /// The same no further than to this moment: a visitor comes then (`Deployment::is_visited`). `end`: of the whole
+  /// story.
   void play_until(sim::Instant moment, sim::Instant end);
   /// Of a visitor: at which other moments it is to come in other executions that are the same, besides the end of the
   /// story; those before it for `play_until`. When everybody was done or dead, while a server may still wait for the

@@ -15,8 +15,9 @@ struct RecoverableQuestion {
   sim::Instant
       probed_until;  ///< when the probing (or the story) ended; explored: when its last attempt that failed began
   bool is_renewed = false;  ///< explored: something went on renewing a lease when the story was over
-  /// The probe tries as its program does, from `quiescent` on. It has the lock in time if that is no later than so long
-  /// after the bound, or after the beginning of that attempt, the first that begins when its time is over. Nothing: only
+  /// The probe tries as its program does, from `quiescent` on. It has the lock in time if that is no later than so
+  /// long after the bound, or after the beginning of that attempt, the first that begins when its time is
+  /// over. Nothing: only
   /// how the lock comes back is asked, and a probe that has it later than the bound is too late.
   std::optional<sim::Duration> visitor_attempt = {};
 };
