@@ -607,11 +607,11 @@ Property entries::truthful_reports() {
               [](const OrderedHistory& history) {
                 const auto is_report = [](const Operation& o) {
                   const bool is_of_hold = o.function == "release" || o.function == "leave" || o.function == "renew";
-                  return is_of_hold && o.phase != sim::Phase::invoke;
+                  return is_of_hold && o.phase == sim::Phase::ok;
                 };
                 return std::any_of(history.operations.begin(), history.operations.end(), is_report);
               },
-          .unseen = "nobody was told how a release or a renewal had ended",
+          .unseen = "no release or renewal reported success",
           .judge = [](const JudgedRun& run) { return checker::truthful_reports(run.story, run.names, run.breaches()); },
           .breaches = [](const OrderedHistory& history) { return order_breaches(history); }};
 }
