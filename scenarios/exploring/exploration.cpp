@@ -17,6 +17,7 @@
 #include "checker/explorer/branches.hpp"
 #include "checker/explorer/branches_ahead.hpp"
 #include "checker/properties/properties.hpp"
+#include "scenarios/exploring/checkpoint.hpp"
 #include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
 #include "scenarios/exploring/trace_judge.hpp"
@@ -39,33 +40,7 @@ using checker::BranchStack;
 using checker::Explorer;
 using checker::Verdict;
 
-constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 14";
 constexpr checker::Extent kNothing{sim::Duration::zero(), true};
-
-std::uint64_t digest_of(std::string_view text) {
-  std::uint64_t digest = text.size();
-  for (const char c : text) digest = sim::combine64(digest, static_cast<unsigned char>(c));
-  return digest;
-}
-
-/// The last line of a checkpoint: without it half a file, or one with a digit changed, could pass for a whole one.
-std::string end_of(std::string_view body) { return fmt::format("end {}\n", digest_of(body)); }
-
-bool is_whole(std::string_view text) {
-  const std::size_t last = text.rfind("\nend ");
-  if (last == std::string_view::npos) return false;
-  return text.substr(last + 1) == end_of(text.substr(0, last + 1));
-}
-
-/// What a checkpoint belongs to: the story as it is explored, and how.
-std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options) {
-  Scenario explored = without_positions(scenario);
-  explored.expect_run.clear();
-  explored.expect_check.clear();
-  explored.expect_traces.reset();
-  return digest_of(identity_of(explored) + options.parameter +
-                   (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
-}
 
 /// A branch that goes on for so long after a bound was hit is given up; nearly all end before.
 constexpr double kPatienceSeconds = 0.5;
@@ -320,7 +295,7 @@ class Search {
     stack_.write(out);
     total_->write(out);
     const std::string body = std::move(out).str();
-    return body + end_of(body);
+    return body + end_of_checkpoint(body);
   }
 
   std::optional<Diagnostic> resume() {
@@ -343,7 +318,7 @@ class Search {
                       "--resume to begin anew",
                       scenario_.file)};
     }
-    if (!is_whole(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) || last != "end") {
+    if (!is_whole_checkpoint(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) || last != "end") {
       return Diagnostic{options_.resume_name, {3, 1}, "this checkpoint is damaged; leave out --resume to begin anew"};
     }
     return std::nullopt;

@@ -29,11 +29,6 @@ constexpr double kPatience = 1;  // seconds: a run that goes on for longer when 
 /// When all is over, the probe takes longer than the run itself.
 constexpr std::uint64_t kAsksRecoveryEvery = 4;
 
-void add_sorted(std::vector<std::string>& names, std::string_view name) {
-  const auto at = std::lower_bound(names.begin(), names.end(), name);
-  if (at == names.end() || *at != name) names.emplace(at, name);
-}
-
 std::uint32_t kinds_of(const AllowedFaults& faults) {
   std::uint32_t kinds = 0;
   for (const AllowedFaults::Budget& budget : faults.budgets()) {
@@ -63,25 +58,6 @@ Strategy some_strategy(Random& random) {
 }
 
 }  // namespace
-
-FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catalogue) {
-  FuzzTarget target{.story = file, .is_made_up = false, .properties = {}};
-  for (const std::string_view claim : find_entry(file.lock, catalogue)->claims) add_sorted(target.properties, claim);
-  for (const auto* expectations : {&file.expect_run, &file.expect_check}) {
-    for (const Expectation& expectation : *expectations) add_sorted(target.properties, expectation.property);
-  }
-  return target;
-}
-
-FuzzTarget target_of(const models::locks::Entry& entry) {
-  FuzzTarget target{.story = {}, .is_made_up = true, .properties = {}};
-  target.story.lock.algorithm = entry.id;
-  target.story.lock.own = own_lock_of(entry);
-  target.story.id = entry.id;
-  target.story.file = entry.id;
-  for (const std::string_view claim : entry.claims) add_sorted(target.properties, claim);
-  return target;
-}
 
 /// A world, deployed: what a file's only world is is made once for each thread.
 struct Campaign::World {

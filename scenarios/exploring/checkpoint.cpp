@@ -1,0 +1,36 @@
+#include "scenarios/exploring/checkpoint.hpp"
+
+#include <fmt/format.h>
+
+#include "scenarios/story/alike.hpp"
+#include "sim/schedules/random.hpp"
+
+namespace lockstep::scenarios {
+namespace {
+
+std::uint64_t digest_of(std::string_view text) {
+  std::uint64_t digest = text.size();
+  for (const char c : text) digest = sim::combine64(digest, static_cast<unsigned char>(c));
+  return digest;
+}
+
+}  // namespace
+
+std::string end_of_checkpoint(std::string_view body) { return fmt::format("end {}\n", digest_of(body)); }
+
+bool is_whole_checkpoint(std::string_view text) {
+  const std::size_t last = text.rfind("\nend ");
+  if (last == std::string_view::npos) return false;
+  return text.substr(last + 1) == end_of_checkpoint(text.substr(0, last + 1));
+}
+
+std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options) {
+  Scenario explored = without_positions(scenario);
+  explored.expect_run.clear();
+  explored.expect_check.clear();
+  explored.expect_traces.reset();
+  return digest_of(identity_of(explored) + options.parameter +
+                   (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
+}
+
+}  // namespace lockstep::scenarios

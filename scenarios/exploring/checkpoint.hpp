@@ -1,0 +1,24 @@
+#pragma once
+
+// How a checkpoint of an exploration begins and ends: what it belongs to, and that it is whole.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "scenarios/exploring/exploration.hpp"
+#include "scenarios/story/scenario.hpp"
+
+namespace lockstep::scenarios {
+
+/// Its first line.
+inline constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 14";
+
+/// The last line: without it half a file, or one with a digit changed, could pass for a whole one.
+std::string end_of_checkpoint(std::string_view body);
+bool is_whole_checkpoint(std::string_view text);
+
+/// What a checkpoint belongs to: the story as it is explored, and how.
+std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options);
+
+}  // namespace lockstep::scenarios
