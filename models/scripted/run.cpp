@@ -256,7 +256,7 @@ void tell_new_end(Client& background, Machine& machine, const LockObject& lock, 
   lua_rawgeti(lua, LUA_REGISTRYINDEX, hold->table);
   const auto end = moment_in(lua, lua_gettop(lua), "lease_until", *lock.log, machine.program().file);
   lua_pop(lua, 1);
-  if (!end) return;
+  if (!end || end->scale() != background.clock().now().scale()) return;
   const sim::Instant until = background.clock().true_time_of(*end);
   const std::optional<sim::Instant>& before =
       background.world().operation(background.world().operation(renewal).of).lease_until;
