@@ -281,7 +281,7 @@ void tell_new_end(Client& background, Machine& machine, const LockObject& lock, 
       [&](const std::string& mistake) { note_mistake_of(background.world(), *lock.log, mistake); },
       machine.program().file);
   lua_pop(lua, 1);
-  if (!end) return;
+  if (!end || end->scale() != background.clock().now().scale()) return;
   const sim::Instant until = background.clock().true_time_of(*end);
   const std::optional<sim::Instant>& before =
       background.world().operation(background.world().operation(renewal).of).lease_until;

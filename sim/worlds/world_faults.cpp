@@ -188,19 +188,23 @@ void World::strike(const PlannedFault& fault) {
       victim.doom = &fault;
       doomed_.push_back(fault.process);
       return;
-    case PlannedFault::Kind::jump:
+    case PlannedFault::Kind::jump: {
       victim.wall.jump(fault.length);
       // What the process will notice by this clock, it notices that much earlier.
+      const auto advance = [&](std::optional<Instant>& deadline) {
+        if (!deadline || is_at_or_after(now_, *deadline)) return;
+        deadline = scheduler_->later_of(now_, scheduler_->moved(*deadline, fault, false));
+      };
+      for (Effect& effect : history_.effects) {
+        if (effect.server == fault.process) advance(effect.lives_until);
+      }
       for (Operation& operation : history_.operations) {
         if (operation.process != fault.process) continue;
-        const auto advance = [&](std::optional<Instant>& deadline) {
-          if (!deadline || is_at_or_after(now_, *deadline)) return;
-          deadline = scheduler_->later_of(now_, scheduler_->moved(*deadline, fault, false));
-        };
         if (operation.valid_on_wall_clock) advance(operation.valid_until);
         advance(operation.lease_until);
       }
       return;
+    }
     case PlannedFault::Kind::lose:
     case PlannedFault::Kind::delay: return;
     case PlannedFault::Kind::skew:

@@ -177,7 +177,9 @@ void Node::record_effects(sim::OperationId operation) {
     }
     if (change.kind != sim::Effect::Kind::write && change.kind != sim::Effect::Kind::touch) continue;
     const Entry* entry = database_.keys().peek(change.key, change.database);
-    if (entry != nullptr && entry->expires) world().record_end(clock().true_time_of(entry->at));
+    // An end that another server's clock has told is no time of this one.
+    const bool is_own = entry != nullptr && entry->expires && entry->at.scale() == clock().now().scale();
+    if (is_own) world().record_end(clock().true_time_of(entry->at));
   }
 }
 
