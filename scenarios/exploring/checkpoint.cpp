@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "scenarios/story/alike.hpp"
+#include "scenarios/format/writer.hpp"
 #include "sim/schedules/random.hpp"
 
 namespace lockstep::scenarios {
