@@ -2,11 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
 
 #include "reports/text/text.hpp"
-#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -44,25 +42,6 @@ std::string holds_text(Scope scope, Language language) {
                               : scope == Scope::all_executions ? (zh ? "所有执行" : "all executions")
                                                                : (zh ? "此网格" : "this grid");
   return fmt::format(fmt::runtime(zh ? "{}（{}）" : "{} ({})"), word_of(checker::Verdict::holds, language), of);
-}
-
-std::string with_reasons(const NamesAndReasons& properties, Language language) {
-  const bool zh = language == Language::zh;
-  std::vector<std::pair<std::string_view, std::vector<std::string>>> reasons;
-  for (const auto& [name, why] : properties) {
-    const auto same = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == why; });
-    if (same == reasons.end())
-      reasons.push_back({why, {name}});
-    else
-      same->second.push_back(name);
-  }
-  std::vector<std::string> parts;
-  for (const auto& [why, names] : reasons) {
-    parts.push_back(joined(names));
-    if (!why.empty())
-      parts.back() += fmt::format(fmt::runtime(zh ? "（{}）" : " ({})"), reason_in(language, std::string(why)));
-  }
-  return joined(parts, zh ? "；" : "; ");
 }
 
 std::string assumed_claims_text(const scenarios::Scenario& scenario, Language language) {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
@@ -46,11 +45,6 @@ std::string_view word_of(checker::Verdict verdict, Language language);
 enum class Scope : std::uint8_t { this_run, all_executions, this_grid };
 /// "holds (this run)".
 std::string holds_text(Scope scope, Language language);
-
-/// Properties and why nothing is known of each: those with the same reason together, "fair, capacity (WHY); fencing
-/// (WHY)".
-using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
-std::string with_reasons(const NamesAndReasons& properties, Language language);
 
 /// Which script has no `claims`, and what it is held to; empty: it has some, or is none.
 std::string assumed_claims_text(const scenarios::Scenario& scenario, Language language);

@@ -1,7 +1,11 @@
 #include "reports/words/reasons.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <span>
 
+#include "reports/text/text.hpp"
 #include "reports/words/sentences.hpp"
 
 namespace lockstep::reports {
@@ -23,7 +27,6 @@ constexpr Sentence kSentences[] = {
      "没有服务器授予过锁：成功的加锁什么也没有写入"},
     {"no server granted the lock, so it was never given back to those who wait",
      "没有服务器授予过锁，也就没有归还给等待者"},
-    {"nobody was told how a release or a renewal had ended", "没有释放或续租得到答复"},
     {"no lease was renewed, and none was to be", "没有续租，也没有该续的租约"},
     {"nobody bought anything", "没有人买过东西"},
     {"nobody asked for a lock", "没有人请求锁"},
@@ -142,6 +145,25 @@ std::optional<std::string> in_chinese(std::string_view reason) {
 std::string reason_in(Language language, const std::string& reason) {
   if (language != Language::zh) return reason;
   return in_chinese(reason).value_or(reason);
+}
+
+std::string with_reasons(const NamesAndReasons& properties, Language language) {
+  const bool zh = language == Language::zh;
+  std::vector<std::pair<std::string_view, std::vector<std::string>>> reasons;
+  for (const auto& [name, why] : properties) {
+    const auto same = std::find_if(reasons.begin(), reasons.end(), [&](const auto& r) { return r.first == why; });
+    if (same == reasons.end())
+      reasons.push_back({why, {name}});
+    else
+      same->second.push_back(name);
+  }
+  std::vector<std::string> parts;
+  for (const auto& [why, names] : reasons) {
+    parts.push_back(joined(names));
+    if (!why.empty())
+      parts.back() += fmt::format(fmt::runtime(zh ? "（{}）" : " ({})"), reason_in(language, std::string(why)));
+  }
+  return joined(parts, zh ? "；" : "; ");
 }
 
 }  // namespace lockstep::reports

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "reports/run/verdicts.hpp"
 
@@ -16,5 +18,10 @@ std::optional<std::string> in_chinese(std::string_view reason);
 
 /// The reason in the language, or in English where it is not known in another.
 std::string reason_in(Language language, const std::string& reason);
+
+/// Properties and why nothing is known of each: those with the same reason together, "fair, capacity (WHY); fencing
+/// (WHY)".
+using NamesAndReasons = std::vector<std::pair<std::string, std::string>>;
+std::string with_reasons(const NamesAndReasons& properties, Language language);
 
 }  // namespace lockstep::reports

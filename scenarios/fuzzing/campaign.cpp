@@ -37,20 +37,6 @@ std::uint32_t kinds_of(const AllowedFaults& faults) {
   return kinds;
 }
 
-/// "property|algorithm|faults|reason" without the faults.
-std::string without_faults(const std::string& cause) {
-  const std::size_t begin = cause.find('|', cause.find('|') + 1);
-  return cause.substr(0, begin) + cause.substr(cause.find('|', begin + 1));
-}
-
-/// The same breaks for the same reason, and it takes no more for that.
-bool explains(const FuzzFinding& known, const std::string& cause, const std::vector<std::string>& faults) {
-  if (known.cause == cause) return true;
-  // What breaks if nothing at all goes wrong says nothing of what faults break.
-  return !known.faults.empty() && without_faults(known.cause) == without_faults(cause) &&
-         std::includes(faults.begin(), faults.end(), known.faults.begin(), known.faults.end());
-}
-
 /// Of how many times as many runs: boundary 5, priority 2, uniform 1.
 Strategy some_strategy(Random& random) {
   const std::uint64_t ticket = random.below(8);

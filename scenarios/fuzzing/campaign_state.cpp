@@ -19,7 +19,20 @@ std::uint64_t sum_of(std::string_view text) {
   return sum;
 }
 
+/// "property|algorithm|faults|reason" without the faults.
+std::string without_faults(const std::string& cause) {
+  const std::size_t begin = cause.find('|', cause.find('|') + 1);
+  return cause.substr(0, begin) + cause.substr(cause.find('|', begin + 1));
+}
+
 }  // namespace
+
+bool explains(const FuzzFinding& known, const std::string& cause, const std::vector<std::string>& faults) {
+  if (known.cause == cause) return true;
+  // What breaks if nothing at all goes wrong says nothing of what faults break.
+  return !known.faults.empty() && without_faults(known.cause) == without_faults(cause) &&
+         std::includes(faults.begin(), faults.end(), known.faults.begin(), known.faults.end());
+}
 
 void add(Writing& out, const FuzzStatistics& s) {
   for (const std::uint64_t n :

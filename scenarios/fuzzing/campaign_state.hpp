@@ -93,6 +93,9 @@ struct CampaignState {
 /// property that must hold was judged in none. None: it counts. Requires: nothing was found.
 std::vector<std::string> what_is_open(const CampaignState& state);
 
+/// Whether what is known breaks for the same reason, and takes no more for that.
+bool explains(const FuzzFinding& known, const std::string& cause, const std::vector<std::string>& faults);
+
 /// Joins what two campaigns have found, which had different seeds or were parts of one (`FuzzOptions::shards`): what
 /// has the same cause is one finding. The result is for people, and no campaign goes on from it.
 void merge_into(CampaignState& all, const CampaignState& part);
