@@ -108,4 +108,11 @@ class ForgedHistory {
   sim::Step next_step_ = 1;
 };
 
+/// Who takes the lock at this moment; the server knows it a millisecond before.
+inline sim::OperationId grant(ForgedHistory& h, sim::ProcessId who, Duration at, Did did = Did::write) {
+  const sim::OperationId id = h.operation(who, "acquire", at - sim::Duration::milliseconds(2), at);
+  h.effect(did, server, who, id, at - sim::Duration::milliseconds(1));
+  return id;
+}
+
 }  // namespace lockstep::checker

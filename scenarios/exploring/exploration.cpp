@@ -20,7 +20,7 @@
 #include "scenarios/exploring/checkpoint.hpp"
 #include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
-#include "scenarios/exploring/trace_judge.hpp"
+#include "scenarios/exploring/judging/trace_judge.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/story/alike.hpp"
@@ -318,7 +318,8 @@ class Search {
                       "--resume to begin anew",
                       scenario_.file)};
     }
-    if (!is_whole_checkpoint(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) || last != "end") {
+    if (!is_whole_checkpoint(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) ||
+        last != "end") {
       return Diagnostic{options_.resume_name, {3, 1}, "this checkpoint is damaged; leave out --resume to begin anew"};
     }
     return std::nullopt;

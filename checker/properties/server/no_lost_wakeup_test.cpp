@@ -9,18 +9,8 @@
 #include "checker/testing/forged_history.hpp"
 
 namespace lockstep::checker::no_lost_wakeup_test {
-namespace {
 
 using namespace sim::literals;
-
-/// A takes the lock, and the server knows it a millisecond before.
-sim::OperationId grant(ForgedHistory& h, sim::ProcessId who, Duration at) {
-  const sim::OperationId id = h.operation(who, "acquire", at - 2_ms, at);
-  h.effect(Did::write, server, who, id, at - 1_ms);
-  return id;
-}
-
-}  // namespace
 
 TEST_CASE("no-lost-wakeup: who waits for a free lock longer than the bound") {
   const auto verdict = [](Duration within, std::optional<Duration> taken, bool pause) {
