@@ -37,7 +37,7 @@ struct Lines {
 };
 
 struct RecordedHistory {
-  /// By invocation. `invoked` and `returned` are positions of events in the file, from 0; or of moments, if times count.
+  /// By invocation. `invoked` and `returned` are positions of events in the file, from 0, or of moments if times count.
   OperationHistory operations;
   std::vector<Lines> lines;                                  ///< of the operation at the same position
   std::vector<std::pair<std::int64_t, std::int64_t>> times;  ///< ns, of both ends; empty if the file has none

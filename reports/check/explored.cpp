@@ -6,7 +6,7 @@
 
 #include "reports/text/text.hpp"
 #include "scenarios/checking/agreement.hpp"
-#include "scenarios/exploring/judging/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 #include "sim/worlds/fault_words.hpp"
 
 namespace lockstep::reports {

@@ -114,6 +114,8 @@ constexpr Sentence kSentences[] = {
     {"{}'s inner release freed the lock at {}, while it still held it",
      "{0} 的内层释放在 {1} 就放掉了锁，而它还持有着"},
     {"{} could not take the lock again that it held: it gave up at {}", "{0} 无法重入自己持有的锁：在 {1} 放弃"},
+    {"whose place {} gave back at {} the server does not say; the algorithm may: client.granted, client.freed",
+     "{0} 在 {1} 归还的是谁的名额，服务器没有说；算法可以说明：client.granted、client.freed"},
     {"{} bought {} and was left with {}", "{0} 买了 {1} 之后余额为 {2}"},
     {"{} came at {}, {} at {}; {} got it at {}, {} was turned away, though nothing had become free",
      "{0} 在 {1} 到，{2} 在 {3} 到；{4} 在 {5} 得到，{6} 被拒，尽管没有空出名额"},

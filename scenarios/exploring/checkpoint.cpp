@@ -24,13 +24,12 @@ bool is_whole_checkpoint(std::string_view text) {
   return text.substr(last + 1) == end_of_checkpoint(text.substr(0, last + 1));
 }
 
-std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options) {
+std::uint64_t identity_of_checkpoint(const Scenario& scenario, std::string_view how) {
   Scenario explored = without_positions(scenario);
   explored.expect_run.clear();
   explored.expect_check.clear();
   explored.expect_traces.reset();
-  return digest_of(identity_of(explored) + options.parameter +
-                   (options.reduction ? options.thorough ? " thorough" : " reduced" : " all"));
+  return digest_of(identity_of(explored).append(how));
 }
 
 }  // namespace lockstep::scenarios

@@ -6,7 +6,6 @@
 #include <string>
 #include <string_view>
 
-#include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
@@ -19,6 +18,6 @@ std::string end_of_checkpoint(std::string_view body);
 bool is_whole_checkpoint(std::string_view text);
 
 /// What a checkpoint belongs to: the story as it is explored, and how.
-std::uint64_t identity_of(const Scenario& scenario, const ExplorationOptions& options);
+std::uint64_t identity_of_checkpoint(const Scenario& scenario, std::string_view how);
 
 }  // namespace lockstep::scenarios

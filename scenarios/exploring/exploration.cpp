@@ -20,7 +20,7 @@
 #include "scenarios/exploring/checkpoint.hpp"
 #include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
-#include "scenarios/exploring/judging/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/story/alike.hpp"
@@ -64,17 +64,6 @@ struct Worker {
   ExploredStory story;
   checker::ViolationFinder finder;
 };
-
-/// The verdict on what an exploration cannot follow: nothing is known.
-Exploration not_explored(std::string_view why) {
-  Exploration exploration;
-  for (const checker::Property& property : checker::properties()) {
-    ExploredProperty& unknown = exploration.properties.emplace_back();
-    unknown.name = property.name;
-    unknown.why = why;
-  }
-  return exploration;
-}
 
 class Search {
  public:
@@ -289,9 +278,16 @@ class Search {
 
   // --- Checkpoints.
 
+  std::uint64_t identity() const {
+    const bool is_all = !options_.reduction;
+    return identity_of_checkpoint(scenario_, options_.parameter + (is_all              ? " all"
+                                                                   : options_.thorough ? " thorough"
+                                                                                       : " reduced"));
+  }
+
   std::string checkpoint() const {
     std::ostringstream out;
-    out << kCheckpointBegin << '\n' << identity_of(scenario_, options_) << '\n';
+    out << kCheckpointBegin << '\n' << identity() << '\n';
     stack_.write(out);
     total_->write(out);
     const std::string body = std::move(out).str();
@@ -310,7 +306,7 @@ class Search {
                         "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
     }
     in >> identity;
-    if (!in || identity != identity_of(scenario_, options_)) {
+    if (!in || identity != identity()) {
       return Diagnostic{
           options_.resume_name,
           {2, 1},
@@ -563,7 +559,7 @@ void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalog
   const auto* early = std::get_if<Exploration>(&result);
   if (early == nullptr) return;
   const ExploredProperty& found = early->properties[checker::position_of_property("recoverable")];
-  if (found.verdict != Verdict::holds && found.is_judged) recovery = found;
+  if (found.verdict != Verdict::holds && found.verdict != Verdict::not_judged) recovery = found;
   known.unconfirmed += early->unconfirmed;
 }
 

@@ -96,4 +96,7 @@ struct Exploration {
   const ExploredProperty& property(std::string_view name) const;
 };
 
+/// The verdict on what an exploration cannot follow: nothing is known.
+Exploration not_explored(std::string_view why);
+
 }  // namespace lockstep::scenarios

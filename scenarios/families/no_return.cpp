@@ -11,7 +11,7 @@
 #include "checker/violations/violations.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/exploring/explored_story.hpp"
-#include "scenarios/exploring/judging/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/witness/witness.hpp"
 #include "scenarios/witness/witness_times.hpp"

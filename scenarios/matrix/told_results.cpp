@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "checker/properties/properties.hpp"
-#include "scenarios/exploring/judging/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 

@@ -407,7 +407,8 @@ std::optional<std::vector<checker::Finding>> RandomRuns::run(const RunDraw& draw
     known = execution_->findings(is_wanted);
     play(draw, false, std::pair(*visit, execution_->quiescent()));
   }
-  if (!take(execution_->probe(Execution::Patience::just_beyond_the_bound, visit.value_or(Instant())))) return std::nullopt;
+  const auto troubled = execution_->probe(Execution::Patience::just_beyond_the_bound, visit.value_or(Instant()));
+  if (!take(troubled)) return std::nullopt;
   std::vector<checker::Finding> findings = execution_->findings(is_wanted);
   for (std::size_t i = 0; known && i < findings.size(); ++i) {
     if (findings[i].property != "recoverable") findings[i] = std::move((*known)[i]);

@@ -17,7 +17,7 @@ using namespace sim::literals;
 Finding judge(const ForgedHistory& h) { return own_release(h.history(), forged_names()); }
 
 /// A granted acquire: its write at the server, and a lease.
-sim::OperationId grant(ForgedHistory& h, sim::ProcessId who, Duration at, std::optional<Duration> lease = {}) {
+sim::OperationId granted(ForgedHistory& h, sim::ProcessId who, Duration at, std::optional<Duration> lease = {}) {
   const auto id = h.operation(who, "acquire", at, at + 1_ms);
   h.effect(Did::write, server, who, id, at);
   if (lease) h.of(id).lease_until = sim::Instant::at(*lease);
@@ -27,9 +27,9 @@ sim::OperationId grant(ForgedHistory& h, sim::ProcessId who, Duration at, std::o
 TEST_CASE("own release: a late release that removes the next owner's grant is caught, one that finds nothing is not") {
   for (const bool taken_over : {true, false}) {
     ForgedHistory h;
-    const auto a = grant(h, A, 20_ms);
+    const auto a = granted(h, A, 20_ms);
     h.effect(Did::expire, server, {}, 0, 120_ms);
-    if (taken_over) grant(h, B, 120_ms);
+    if (taken_over) granted(h, B, 120_ms);
     const auto release = h.operation(A, "release", 150_ms, 160_ms, Phase::ok, a);
     if (taken_over) h.effect(Did::remove, server, A, release, 155_ms);
     const Finding finding = judge(h);
@@ -48,7 +48,7 @@ TEST_CASE(
   enum class Then { refused, unknown, says_yes, wrote_again, expired };
   for (const Then then : {Then::refused, Then::unknown, Then::says_yes, Then::wrote_again, Then::expired}) {
     ForgedHistory h;
-    const auto b = grant(h, B, 20_ms);
+    const auto b = granted(h, B, 20_ms);
     const auto c = h.operation(C, "acquire", 24_ms, 30_ms, then == Then::unknown ? Phase::info : Phase::fail);
     h.effect(Did::write, server, C, c, 25_ms);
     const auto renewal = h.operation(B, "renew", 31_ms, 33_ms, Phase::ok, b);
@@ -70,7 +70,7 @@ TEST_CASE("own release: what is over by the server's clock is nobody's, and each
   for (const Told told : {Told::nothing, Told::by_acquire, Told::by_renewal}) {
     for (const Duration lives : {300_ms, 600_ms}) {
       ForgedHistory h;
-      const auto b = grant(h, B, 0_ms, told == Told::nothing ? std::nullopt : std::optional(300_ms));
+      const auto b = granted(h, B, 0_ms, told == Told::nothing ? std::nullopt : std::optional(300_ms));
       const auto renewal = h.operation(D, "renew", 99_ms, 101_ms, Phase::ok, b);
       h.effect(Did::write, server, D, renewal, 100_ms).lives_until = sim::Instant::at(lives);
       if (told == Told::by_renewal) h.of(renewal).lease_until = sim::Instant::at(340_ms);
@@ -82,9 +82,9 @@ TEST_CASE("own release: what is over by the server's clock is nobody's, and each
 
 TEST_CASE("own release: an owner may remove its own grant, an expired grant is removed by nobody") {
   ForgedHistory h;
-  const auto a = grant(h, A, 20_ms);
+  const auto a = granted(h, A, 20_ms);
   h.effect(Did::remove, server, A, h.operation(A, "release", 30_ms, 32_ms, Phase::ok, a), 31_ms);
-  grant(h, B, 40_ms);
+  granted(h, B, 40_ms);
   h.effect(Did::expire, server, {}, 0, 140_ms);
   const Finding finding = judge(h);
   CHECK(finding.verdict == Verdict::holds);
@@ -94,7 +94,7 @@ TEST_CASE("own release: an owner may remove its own grant, an expired grant is r
 TEST_CASE("own release: a contender that deletes a live lock is caught; at the very end of the lease it is innocent") {
   for (const Duration at : {119_ms, 120_ms}) {
     ForgedHistory h;
-    grant(h, B, 20_ms, 120_ms);
+    granted(h, B, 20_ms, 120_ms);
     h.effect(Did::remove, server, C, h.operation(C, "acquire", 100_ms, 130_ms), at);
     const Finding finding = judge(h);
     CHECK((finding.verdict == Verdict::violated) == (at == 119_ms));
@@ -110,7 +110,7 @@ TEST_CASE(
     "own release: a contender may clear away the grant of a dead owner, or of one that has asked to give it back") {
   for (const int innocent : {0, 1, 2}) {
     ForgedHistory h;
-    const auto b = grant(h, B, 20_ms, 120_ms);
+    const auto b = granted(h, B, 20_ms, 120_ms);
     if (innocent == 1) h.crash(B, 50_ms);
     if (innocent == 2) h.operation(B, "release", 50_ms, 50_ms, Phase::info, b);
     h.effect(Did::remove, server, C, h.operation(C, "acquire", 40_ms, 70_ms), 50_ms);
@@ -134,7 +134,7 @@ TEST_CASE("own release: without an announced lease the owner's belief decides, f
 TEST_CASE("own release: a release is no excuse when the other's lease has run out, an operator's command is one") {
   for (const bool by_operator : {false, true}) {
     ForgedHistory h;
-    grant(h, B, 20_ms, 120_ms);
+    granted(h, B, 20_ms, 120_ms);
     const auto release = h.operation(A, "release", 200_ms, 210_ms);
     h.effect(Did::remove, server, A, by_operator ? 0 : release, 205_ms);
     const Finding finding = judge(h);
@@ -146,7 +146,7 @@ TEST_CASE("own release: a release is no excuse when the other's lease has run ou
 TEST_CASE("own release: a losing GETSET overwrites the text and takes no grant, a winning one does") {
   for (const bool c_wins : {false, true}) {
     ForgedHistory h;
-    const auto b = grant(h, B, 20_ms);
+    const auto b = granted(h, B, 20_ms);
     const auto c = h.operation(C, "acquire", 19_ms, 30_ms, c_wins ? Phase::ok : Phase::fail);
     h.effect(Did::write, server, C, c, 21_ms);
     h.effect(Did::remove, server, B, h.operation(B, "release", 40_ms, 42_ms, Phase::ok, b), 41_ms);
@@ -157,7 +157,7 @@ TEST_CASE("own release: a losing GETSET overwrites the text and takes no grant, 
 TEST_CASE("own release: a losing GETSET of an acquire that wins later takes no grant before it wins") {
   for (const bool after_the_win : {false, true}) {
     ForgedHistory h;
-    const auto b = grant(h, B, 20_ms);
+    const auto b = granted(h, B, 20_ms);
     const auto c = h.operation(C, "acquire", 19_ms, 60_ms);
     h.effect(Did::write, server, C, c, 21_ms);
     if (after_the_win) h.effect(Did::write, server, C, c, 35_ms);
@@ -194,7 +194,7 @@ TEST_CASE("own release: a server that forgets ends the grant, and what another d
 
 TEST_CASE("own release: each server and each object has its own grant") {
   ForgedHistory h;
-  grant(h, B, 20_ms);
+  granted(h, B, 20_ms);
   const auto a = h.operation(A, "acquire", 20_ms, 22_ms);
   h.effect(Did::write, second_server, A, a, 21_ms);
   h.effect(Did::write, server, A, a, 21_ms, "other");

@@ -1,5 +1,5 @@
 // Judges that are broken on purpose, each in one place, so that they call kept what can be broken, or say a wrong margin: concrete runs tell on every one
-// of them. On stories that were drawn, and on stories whose right margins scenarios/exploring/margins_by_hand_test.cpp has.
+// of them. On stories that were drawn, and on stories whose right margins scenarios/testing/margins_by_hand_test.cpp has.
 
 #include <catch2/catch.hpp>
 

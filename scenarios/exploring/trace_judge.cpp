@@ -1,4 +1,4 @@
-#include "scenarios/exploring/judging/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 
 #include <algorithm>
 #include <array>

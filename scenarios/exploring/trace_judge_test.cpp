@@ -1,6 +1,6 @@
 // Traces of real locks: what the judge says of their symbolic histories, against the checkers at concrete times.
 
-#include "scenarios/exploring/judging/trace_judge.hpp"
+#include "scenarios/exploring/trace_judge.hpp"
 
 #include <catch2/catch.hpp>
 #include <map>

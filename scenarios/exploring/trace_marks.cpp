@@ -1,4 +1,4 @@
-#include "scenarios/exploring/judging/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 
 #include <algorithm>
 

@@ -20,7 +20,7 @@
 #include "checker/time/value_set.hpp"
 #include "checker/violations/violations.hpp"
 #include "scenarios/exploring/explored_story.hpp"
-#include "scenarios/exploring/judging/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 
 namespace lockstep::scenarios {
 

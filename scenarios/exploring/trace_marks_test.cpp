@@ -1,6 +1,6 @@
 // Each mark in the smallest story that reaches it, and beside it the nearest one that does not.
 
-#include "scenarios/exploring/judging/trace_marks.hpp"
+#include "scenarios/exploring/trace_marks.hpp"
 
 #include <catch2/catch.hpp>
 
