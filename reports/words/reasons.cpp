@@ -116,6 +116,10 @@ constexpr Sentence kSentences[] = {
     {"{} could not take the lock again that it held: it gave up at {}", "{0} 无法重入自己持有的锁：在 {1} 放弃"},
     {"whose place {} gave back at {} the server does not say; the algorithm may: client.granted, client.freed",
      "{0} 在 {1} 归还的是谁的名额，服务器没有说；算法可以说明：client.granted、client.freed"},
+    {"{} came at {}, when everybody was done or dead, tried again and again as its program does, and did not get the "
+     "lock, not within {} ({} allowed)",
+     "{0} 在 {1} 到来，其他人都已做完或死去；它按程序一再尝试，{2} 内没有得到锁（允许 {3}）"},
+    {"{} came at {} and got the lock {} later ({} allowed)", "{0} 在 {1} 到来，{2} 之后得到锁（允许 {3}）"},
     {"{} bought {} and was left with {}", "{0} 买了 {1} 之后余额为 {2}"},
     {"{} came at {}, {} at {}; {} got it at {}, {} was turned away, though nothing had become free",
      "{0} 在 {1} 到，{2} 在 {3} 到；{4} 在 {5} 得到，{6} 被拒，尽管没有空出名额"},

@@ -306,7 +306,7 @@ class Search {
                         "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
     }
     in >> identity;
-    if (!in || identity != identity()) {
+    if (!in || identity != this->identity()) {
       return Diagnostic{
           options_.resume_name,
           {2, 1},

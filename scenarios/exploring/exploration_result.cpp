@@ -1,11 +1,17 @@
 #include "scenarios/exploring/exploration_result.hpp"
 
+#include <stdexcept>
+#include <string>
+
 #include "checker/properties/properties.hpp"
 
 namespace lockstep::scenarios {
 
 const ExploredProperty& Exploration::property(std::string_view name) const {
-  return properties.at(checker::position_of_property(name));
+  for (const ExploredProperty& property : properties) {
+    if (property.name == name) return property;
+  }
+  throw std::out_of_range("an exploration without the property " + std::string(name));
 }
 
 Exploration not_explored(std::string_view why) {

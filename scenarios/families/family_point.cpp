@@ -41,9 +41,12 @@ std::vector<Instant> moments_of_history(const sim::History& history) {
     if (operation.phase != sim::Phase::invoke) moments.push_back(operation.completed);
     if (operation.lease_until) moments.push_back(*operation.lease_until);
   }
+  // Where nobody renews, an end that matters is one that somebody met.
+  const bool has_renewals = std::any_of(history.operations.begin(), history.operations.end(),
+                                        [](const sim::Operation& operation) { return operation.function == "renew"; });
   for (const sim::Effect& effect : history.effects) {
     moments.push_back(effect.at);
-    if (effect.lives_until) moments.push_back(*effect.lives_until);
+    if (effect.lives_until && has_renewals) moments.push_back(*effect.lives_until);
   }
   return moments;
 }

@@ -200,7 +200,7 @@ TEST_CASE("no false alarm: where nobody gets the lock, nothing is tried, and one
     both(lock + "\"25ms\"\n" + client, property, Verdict::holds);
   }
   CHECK(in_run(story(lock + "\"15ms\"\n" + client), "own-release").why ==
-        "nothing was tried: nobody ever got the lock");
+        "no server granted the lock: no acquire that succeeded wrote anything");
 }
 
 TEST_CASE("no false alarm: a renewal that is under way when the story ends is no report yet") {
@@ -212,7 +212,7 @@ TEST_CASE("no false alarm: a renewal that is under way when the story ends is no
   const auto grid = explore_grid(story(text), catalogue(), 4_ms, {.max_traces = 200});
   if (const auto* problem = std::get_if<Diagnostic>(&grid)) FAIL(problem->to_string());
   CHECK(std::get<Exploration>(grid).property("truthful-reports").verdict != Verdict::violated);
-  CHECK(in_check(story(text), "truthful-reports").verdict == Verdict::holds);
+  CHECK(in_check(story(text), "truthful-reports").verdict == Verdict::not_judged);
 }
 
 TEST_CASE("no false alarm: a release that finds nothing says so, and one that frees the lock and says no is caught") {

@@ -1,8 +1,8 @@
 #pragma once
 
 // Three properties that need no clock, and part of a fourth: what each server did to a lock, in its order, and what
-// each thread did, in its own, decide them. So they are the same question for a run and for an explored trace, which stands
-// for many times but for one order of these.
+// each thread did, in its own, decide them. So they are the same question for a run and for an explored trace, which
+// stands for many times but for one order of these.
 //
 // Whose a lock is: what acquires were granted, place by place; docs/decisions/ownership-is-what-was-granted.md. Readers
 // who share a lock have it together.

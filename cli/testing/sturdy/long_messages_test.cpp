@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kBytesInAll = 20'000;
+constexpr std::size_t kBytesInAll = 30'000;
 
 class Folder {
  public:
