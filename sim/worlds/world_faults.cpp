@@ -220,10 +220,10 @@ void World::strike_now(const PlannedFault& fault, Instant at) {
 }
 
 void World::pause(const PlannedFault& fault) {
-  if (fault.length == Duration::zero()) return;  // it is over when it begins
   const ProcessId process = fault.process;
   ProcessState& victim = state(process);
   const Instant until = scheduler_->moved(now_, fault, true);
+  if (until.identical(now_)) return;  // it is over when it begins
   Duration added = fault.length;
   bool overlaps = false;
   if (victim.was_paused && !is_at_or_after(now_, victim.frozen_until)) {

@@ -121,8 +121,8 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
                     time_text(question.quiescent), sim::to_string(question.within));
   } else if (question.visitor_attempt) {
     finding.why = fmt::format(
-        "{} came at {}, when everybody was done or dead, tried again and again as its program does, and did not get the "
-        "lock, not within {} ({} allowed)",
+        "{} came at {}, when everybody was done or dead, tried again and again as its program does, and did not get "
+        "the lock, not within {} ({} allowed)",
         probe, time_text(question.quiescent),
         sim::to_string(question.probed_until.offset() - question.quiescent.offset()), sim::to_string(question.within));
   } else {
