@@ -12,12 +12,15 @@
 
 namespace lockstep::checker {
 
+class LockObjects;
+
 /// A history, or its beginning, of which nobody looks at the times.
 struct OrderedHistory {
   std::span<const sim::Operation> operations;
   std::span<const sim::Effect> effects;  ///< of each server in its order
   const sim::History& history;           ///< all of it: its interruptions and its parts
   std::span<const sim::ProcessId> resources = {};
+  const LockObjects* locks = nullptr;  ///< of these operations and effects; null: nobody has found them yet
 
   static OrderedHistory all_of(const sim::History& history, std::span<const sim::ProcessId> resources = {}) {
     return {history.operations, history.effects, history, resources};

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "checker/properties/belief/progress.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "checker/properties/server/order_properties.hpp"
 #include "checker/properties/server/recoverable.hpp"
@@ -19,6 +20,7 @@ namespace {
 TEST_CASE("properties: every judge gives its finding under its own name and view") {
   const sim::History empty;
   const std::vector<Breach> none;
+  const LockObjects no_locks;
   const JudgedRun run{.story = empty,
                       .all = empty,
                       .names = {},
@@ -29,7 +31,8 @@ TEST_CASE("properties: every judge gives its finding under its own name and view
                       .progress = {},
                       .recoverable = {},
                       .wakeup = {},
-                      .breaches = [&] { return std::span(none); }};
+                      .breaches = [&] { return std::span(none); },
+                      .locks = [&]() -> const LockObjects& { return no_locks; }};
   for (const Property& property : properties()) {
     INFO(property.name);
     const Finding finding = property.judge(run);

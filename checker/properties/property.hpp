@@ -52,6 +52,8 @@ struct JudgedRun {
   const WakeupQuestion& wakeup;
   /// Those of `story` against truthful-reports, reentrancy and faithful-renewal; found when somebody asks first.
   std::function<std::span<const Breach>()> breaches;
+  /// Those of `story`; likewise.
+  std::function<const LockObjects&()> locks;
 };
 
 /// One text in both languages.

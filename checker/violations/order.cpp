@@ -11,7 +11,7 @@
 namespace lockstep::checker {
 
 void ViolationFinder::order_properties() {
-  const OrderedHistory ordered{operations_, effects_, *history_, resources_};
+  const OrderedHistory ordered = story();
   for (const Property& property : properties()) {
     if (property.breaches == nullptr) continue;
     for (const Breach& breach : property.breaches(ordered)) {

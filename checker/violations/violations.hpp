@@ -121,7 +121,7 @@ class ViolationFinder {
                                   const WakeupQuestion* wakeup = nullptr);
 
   /// What was looked at: the history of `find`, without what the probe did. Valid as long as that history.
-  OrderedHistory story() const { return {operations_, effects_, *history_, resources_}; }
+  OrderedHistory story() const { return {operations_, effects_, *history_, resources_, &locks_}; }
 
   /// From now on also the ways of capacity and fair.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }

@@ -90,9 +90,8 @@ class Deployment {
   bool is_visited() const { return scenario_.lock.own.entry != nullptr; }
   /// Instead of probing, where the probe is a visitor: it comes at that moment, or, without one, at any time as an
   /// explorer says, and tries in the rhythm of its program until it has the lock, or fails in an attempt that began
-  /// when
-  /// its time was over, or has waited four times as long.
-  /// `sessions`: how long after that, at most, servers wait for the ends of those that others had.
+  /// when its time was over, or has waited four times as long. `sessions`: how long after that, at most, servers wait
+  /// for the ends of those that others had.
   void begin_visit(std::optional<sim::Instant> first, sim::Duration sessions);
   /// `recoverable`: how long it may take a visitor. Requires: `begin_visit`.
   sim::Duration visit_bound() const { return visit_bound_; }

@@ -10,6 +10,7 @@
 
 #include "checker/properties/belief/progress.hpp"
 #include "checker/properties/evidence.hpp"
+#include "checker/properties/lock_objects.hpp"
 #include "checker/properties/properties.hpp"
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "checker/properties/server/order_properties.hpp"
@@ -196,7 +197,12 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   if (goes_on_after(world.history(), rest_)) until_rest = story_of(world.history(), rest_);
   const sim::History& story = until_rest ? *until_rest : world.history();
   // Several properties are judged by them.
+  std::optional<checker::LockObjects> locks;
   std::optional<std::vector<checker::Breach>> breaches;
+  const auto locks_of_story = [&]() -> const checker::LockObjects& {
+    if (!locks) locks.emplace(story.operations, story.effects, story);
+    return *locks;
+  };
   checker::ProgressQuestion progress = deployment_.progress_question();
   checker::WakeupQuestion wakeup = deployment_.wakeup_question();
   progress.end = quiescent_;
@@ -214,9 +220,14 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
                                .recoverable = recoverable,
                                .wakeup = wakeup,
                                .breaches = [&]() -> std::span<const checker::Breach> {
-                                 if (!breaches) breaches = checker::order_breaches(story);
+                                 if (!breaches) {
+                                   auto ordered = checker::OrderedHistory::all_of(story, resources);
+                                   ordered.locks = &locks_of_story();
+                                   breaches = checker::order_breaches(ordered);
+                                 }
                                  return *breaches;
-                               }};
+                               },
+                               .locks = locks_of_story};
   const std::optional<std::string> mistake = deployment_.mistake();
   const auto ordered = checker::OrderedHistory::all_of(story, resources);
   std::vector<checker::Finding> findings;

@@ -22,7 +22,7 @@ inline const models::locks::Catalogue& catalogue() {
 
 /// A story without its texts is given a title. Fails the test where it cannot be read.
 inline Scenario parsed(const std::string& text) {
-  const bool has_title = text.find("title = ") != std::string::npos;
+  const bool has_title = text.starts_with("title ") || text.find("\ntitle ") != std::string::npos;
   auto result = parse(has_title ? text : "title = { en = \"t\", zh = \"t\" }\n" + text, "story.toml", catalogue());
   if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string() << "\n" << text);
   return std::move(std::get<Scenario>(result));

@@ -24,12 +24,7 @@ namespace lockstep::scenarios::choices_test {
 namespace {
 
 using testing::catalogue;
-
-/// Stories with texts of their own, and without.
-Scenario parsed(const std::string& text) {
-  const bool has_title = text.find("title") != std::string::npos;
-  return testing::parsed(has_title ? "# title = \n" + text : text);
-}
+using testing::parsed;
 
 Exploration explored(const Scenario& story) {
   auto result = explore(story, catalogue(), {});

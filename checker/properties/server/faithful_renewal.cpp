@@ -27,8 +27,8 @@ struct RanOut {
 };
 
 /// The first end of a renewed lease whose holder believes.
-std::optional<RanOut> first_that_ran_out(const sim::History& history, const std::vector<OwnershipInterval>& intervals) {
-  const LockObjects locks(history.operations, history.effects, history);
+std::optional<RanOut> first_that_ran_out(const sim::History& history, const std::vector<OwnershipInterval>& intervals,
+                                         const LockObjects& locks) {
   std::optional<RanOut> first;
   for (const LeaseEnd& end : ends_of_renewed_leases(history.operations, history.effects, locks)) {
     if (end.after != nullptr && compare(end.at, end.after->at) > 0) continue;
@@ -84,12 +84,14 @@ std::vector<LeaseEnd> ends_of_renewed_leases(std::span<const sim::Operation> ope
 }
 
 Finding faithful_renewal(const sim::History& history, const Names& names) {
-  return faithful_renewal(history, names, order_breaches(history));
+  const LockObjects locks(history.operations, history.effects, history);
+  return faithful_renewal(history, names, order_breaches(history), locks);
 }
 
-Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
+Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches,
+                         const LockObjects& locks) {
   const std::vector<OwnershipInterval> intervals = ownership_intervals(history);
-  const std::optional<RanOut> ran_out = first_that_ran_out(history, intervals);
+  const std::optional<RanOut> ran_out = first_that_ran_out(history, intervals, locks);
   const Breach* zombie = nullptr;
   for (const Breach& breach : breaches) {
     if (breach.property == kFaithfulRenewal && (zombie == nullptr || compare(breach.at, zombie->at) < 0))
@@ -134,22 +136,24 @@ Finding faithful_renewal(const sim::History& history, const Names& names, std::s
 }
 
 Property entries::faithful_renewal() {
-  return {
-      .name = "faithful-renewal",
-      .view = View::server,
-      .meaning = "Renewals go out for as long as the lock is held, and no longer.",
-      .meaning_zh = "锁被持有期间续期一直进行，此后不再续期。",
-      .question =
-          "Did a renewal go out after the hold had ended, or did a lease that was to be renewed run out under its "
-          "holder?",
-      .is_seen =
-          [](const OrderedHistory& history) {
-            return std::any_of(history.operations.begin(), history.operations.end(), [](const sim::Operation& o) {
-              return o.function == "renew" || (o.is_renewed && is_successful(o, "acquire"));
-            });
-          },
-      .unseen = "no lease was renewed, and none was to be",
-      .judge = [](const JudgedRun& run) { return checker::faithful_renewal(run.story, run.names, run.breaches()); }};
+  return {.name = "faithful-renewal",
+          .view = View::server,
+          .meaning = "Renewals go out for as long as the lock is held, and no longer.",
+          .meaning_zh = "锁被持有期间续期一直进行，此后不再续期。",
+          .question =
+              "Did a renewal go out after the hold had ended, or did a lease that was to be renewed run out under its "
+              "holder?",
+          .is_seen =
+              [](const OrderedHistory& history) {
+                return std::any_of(history.operations.begin(), history.operations.end(), [](const sim::Operation& o) {
+                  return o.function == "renew" || (o.is_renewed && is_successful(o, "acquire"));
+                });
+              },
+          .unseen = "no lease was renewed, and none was to be",
+          .judge =
+              [](const JudgedRun& run) {
+                return checker::faithful_renewal(run.story, run.names, run.breaches(), run.locks());
+              }};
 }
 
 }  // namespace lockstep::checker

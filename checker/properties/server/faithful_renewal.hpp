@@ -29,8 +29,9 @@ struct LeaseEnd {
 std::vector<LeaseEnd> ends_of_renewed_leases(std::span<const sim::Operation> operations,
                                              std::span<const sim::Effect> effects, const LockObjects& locks);
 
-/// Requires: instants are true times; `breaches` are those of the history (`order_breaches`).
-Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches);
+/// Requires: instants are true times; `breaches` and `locks` are those of the history.
+Finding faithful_renewal(const sim::History& history, const Names& names, std::span<const Breach> breaches,
+                         const LockObjects& locks);
 Finding faithful_renewal(const sim::History& history, const Names& names);
 
 }  // namespace lockstep::checker

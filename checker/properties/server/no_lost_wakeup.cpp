@@ -28,9 +28,8 @@ struct FreeSpan {
 
 class Waiting {
  public:
-  Waiting(const sim::History& history, const Names& names, const WakeupQuestion& question)
+  Waiting(const sim::History& history, const Names& names, const WakeupQuestion& question, const LockObjects& locks)
       : history_(history), names_(names), question_(question), crashes_(history.interruptions), pauses_(history) {
-    const LockObjects locks(history.operations, history.effects, history);
     std::vector<Duration> lengths;
     for (const auto& [freed, taken] : free_times(history.effects, locks, question)) {
       const auto until = taken == nullptr ? Duration::forever() : end_or_never(taken->at, question.end);
@@ -155,28 +154,35 @@ std::vector<FreeTime> free_times(std::span<const sim::Effect> effects, const Loc
 }
 
 Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question) {
+  return no_lost_wakeup(history, names, question, LockObjects(history.operations, history.effects, history));
+}
+
+Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question,
+                       const LockObjects& locks) {
   if (!question.server.is_valid()) {
     return {.property = kNoLostWakeup,
             .view = View::server,
             .verdict = Verdict::not_judged,
             .why = "the lock is kept at several servers: when it is free, no single one says"};
   }
-  return Waiting(history, names, question).judge();
+  return Waiting(history, names, question, locks).judge();
 }
 
 Property entries::no_lost_wakeup() {
-  return {.name = "no-lost-wakeup",
-          .view = View::server,
-          .meaning = "Nobody waits for a lock that is free longer than a stated bound.",
-          .meaning_zh = "锁空闲时，没有人会等待超过规定的时限。",
-          .question = "Did somebody wait for a free lock for too long?",
-          .decided_by = DecidedBy::lengths,
-          .is_seen = has_grant,
-          .unseen = "no server granted the lock, so it was never given back to those who wait",
-          .why_not_judged = [](const Circumstances& story) -> std::string_view {
-            return story.servers > 1 ? "the lock is kept at several servers: when it is free, no single one says" : "";
-          },
-          .judge = [](const JudgedRun& run) { return checker::no_lost_wakeup(run.story, run.names, run.wakeup); }};
+  return {
+      .name = "no-lost-wakeup",
+      .view = View::server,
+      .meaning = "Nobody waits for a lock that is free longer than a stated bound.",
+      .meaning_zh = "锁空闲时，没有人会等待超过规定的时限。",
+      .question = "Did somebody wait for a free lock for too long?",
+      .decided_by = DecidedBy::lengths,
+      .is_seen = has_grant,
+      .unseen = "no server granted the lock, so it was never given back to those who wait",
+      .why_not_judged = [](const Circumstances& story) -> std::string_view {
+        return story.servers > 1 ? "the lock is kept at several servers: when it is free, no single one says" : "";
+      },
+      .judge =
+          [](const JudgedRun& run) { return checker::no_lost_wakeup(run.story, run.names, run.wakeup, run.locks()); }};
 }
 
 }  // namespace lockstep::checker

@@ -49,7 +49,9 @@ struct FreeTime {
 std::vector<FreeTime> free_times(std::span<const sim::Effect> effects, const LockObjects& locks,
                                  const WakeupQuestion& question);
 
-/// Requires: instants are true times.
+/// Requires: instants are true times; `locks` are those of the history.
+Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question,
+                       const LockObjects& locks);
 Finding no_lost_wakeup(const sim::History& history, const Names& names, const WakeupQuestion& question);
 
 }  // namespace lockstep::checker

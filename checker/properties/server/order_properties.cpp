@@ -75,11 +75,8 @@ void remove_owners(OwnedPlace& owned, const Predicate& is_removed) {
 
 class Order {
  public:
-  explicit Order(const OrderedHistory& history)
-      : operations_(history.operations),
-        effects_(history.effects),
-        history_(history.history),
-        locks_(history.operations, history.effects, history.history) {
+  Order(const OrderedHistory& history, const LockObjects& locks)
+      : operations_(history.operations), effects_(history.effects), history_(history.history), locks_(locks) {
     last_visit_.resize(operations_.size() + 1, kNoVisit);
     for (const Effect& effect : effects_) follow(effect);
   }
@@ -447,7 +444,7 @@ class Order {
   std::span<const Operation> operations_;
   std::span<const Effect> effects_;
   const sim::History& history_;
-  LockObjects locks_;
+  const LockObjects& locks_;
   // The search asks at the end of every trace: what is remembered of one has no allocations of its own, and goes all at
   // once.
   std::array<std::byte, 16 * 1024> room_;
@@ -484,7 +481,8 @@ std::vector<Breach> order_breaches(const OrderedHistory& history) {
     return is_report || o.function == "reenter" || (o.function == "acquire" && o.phase == sim::Phase::fail);
   });
   if (has_nothing) return {};
-  return Order(history).breaches();
+  if (history.locks != nullptr) return Order(history, *history.locks).breaches();
+  return Order(history, LockObjects(history.operations, history.effects, history.history)).breaches();
 }
 
 std::vector<Breach> order_breaches(const sim::History& history) {

@@ -111,16 +111,18 @@ Finding violated(const sim::History& history, const Grant& grant, const sim::Eff
   return finding;
 }
 
-Finding no_stranger_removes(const sim::History& history, const Names& names);
+Finding no_stranger_removes(const sim::History& history, const Names& names, const LockObjects& locks);
 
 }  // namespace
 
 Finding own_release(const sim::History& history, const Names& names) {
-  return own_release(history, names, order_breaches(history));
+  const LockObjects locks(history.operations, history.effects, history);
+  return own_release(history, names, order_breaches(history), locks);
 }
 
-Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches) {
-  const Finding removal = no_stranger_removes(history, names);
+Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches,
+                    const LockObjects& locks) {
+  const Finding removal = no_stranger_removes(history, names, locks);
   const Breach* overwritten = nullptr;
   for (const Breach& breach : breaches) {
     if (breach.property == kOwnRelease && (overwritten == nullptr || compare(breach.at, overwritten->at) < 0))
@@ -140,8 +142,7 @@ Finding own_release(const sim::History& history, const Names& names, std::span<c
 
 namespace {
 
-Finding no_stranger_removes(const sim::History& history, const Names& names) {
-  const LockObjects locks(history.operations, history.effects, history);
+Finding no_stranger_removes(const sim::History& history, const Names& names, const LockObjects& locks) {
   LeaseEnds ends;
   // Mostly nobody asks for these.
   std::optional<std::vector<Belief>> beliefs;
@@ -264,20 +265,22 @@ Finding no_stranger_removes(const sim::History& history, const Names& names) {
 }  // namespace
 
 Property entries::own_release() {
-  return {.name = "own-release",
-          .view = View::server,
-          .meaning = "Nobody removes a lock that the server granted to somebody else.",
-          .meaning_zh = "任何客户端都不会删除服务器授予别人的锁。",
-          .question = "Did anybody remove somebody else's lock?",
-          .is_seen = has_grant,
-          .unseen = "no server granted the lock: no acquire that succeeded wrote anything",
-          .why_not_judged = [](const Circumstances& story) -> std::string_view {
-            return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
-          },
-          .judge = [](const JudgedRun& run) { return checker::own_release(run.story, run.names, run.breaches()); },
-          .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
-            return {"A release removes somebody else's lock: " + by.en, "释放删除了别人的锁：" + by.zh};
-          }};
+  return {
+      .name = "own-release",
+      .view = View::server,
+      .meaning = "Nobody removes a lock that the server granted to somebody else.",
+      .meaning_zh = "任何客户端都不会删除服务器授予别人的锁。",
+      .question = "Did anybody remove somebody else's lock?",
+      .is_seen = has_grant,
+      .unseen = "no server granted the lock: no acquire that succeeded wrote anything",
+      .why_not_judged = [](const Circumstances& story) -> std::string_view {
+        return story.is_semaphore ? "a semaphore lets several in: see capacity" : "";
+      },
+      .judge =
+          [](const JudgedRun& run) { return checker::own_release(run.story, run.names, run.breaches(), run.locks()); },
+      .headline = [](const BothLanguages& by, std::size_t) -> BothLanguages {
+        return {"A release removes somebody else's lock: " + by.en, "释放删除了别人的锁：" + by.zh};
+      }};
 }
 
 }  // namespace lockstep::checker

@@ -44,8 +44,9 @@ namespace lockstep::checker {
 /// violated: the first such removal in the servers' order; `by` = both, the earlier holder first (a releaser whose
 /// hold is older than the grant comes before its owner, a contender after); evidence = the write, the remover's
 /// invocation, the removal. unknown: several have had places in something that keeps none for each, and none was
-/// removed wrongly. Requires: `breaches` are those of the history (`order_breaches`).
-Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches);
+/// removed wrongly. Requires: `breaches` and `locks` are those of the history.
+Finding own_release(const sim::History& history, const Names& names, std::span<const Breach> breaches,
+                    const LockObjects& locks);
 Finding own_release(const sim::History& history, const Names& names);
 
 }  // namespace lockstep::checker
