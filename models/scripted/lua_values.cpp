@@ -219,10 +219,14 @@ redis::Command command_at(lua_State* lua, int index) {
   return command;
 }
 
-std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, const Complain& complain,
-                                      const std::string& file) {
+void push_field(lua_State* lua, int table, const char* field) {
   lua_pushstring(lua, field);
   lua_rawget(lua, table);
+}
+
+std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, const Complain& complain,
+                                      const std::string& file) {
+  push_field(lua, table, field);
   std::optional<sim::Instant> moment;
   if (!lua_isnil(lua, -1)) {
     const redis::LuaSymbol* symbol = redis::symbol_at(lua, -1);

@@ -34,8 +34,6 @@ struct What {
 
 // Each reads the value at `index`, and throws Lua's error, which names `what` it is, if it is another.
 
-using Complain = std::function<void(const std::string& mistake)>;
-
 Value value_at(lua_State* lua, int index, const What& what);
 /// A number of milliseconds, or a text with a unit: 50, "1.5s".
 sim::Duration length_at(lua_State* lua, int index, const What& what);
@@ -43,7 +41,11 @@ sim::Duration length_at(lua_State* lua, int index, const What& what);
 sim::DurationRange lengths_at(lua_State* lua, int index, const What& what);
 /// `c:now() + 50`.
 sim::Instant moment_at(lua_State* lua, int index, const What& what);
-/// A time that a hold has in a field, or nothing: of what is none, the log is told. `table`: counted from below.
+/// Pushes a field, whatever metatable the script has given its table: nothing of the script runs here. `table`: counted
+/// from below.
+void push_field(lua_State* lua, int table, const char* field);
+using Complain = std::function<void(const std::string& mistake)>;
+/// A time that a hold has in a field, or nothing: of what is none, `complain` is told. `table`: likewise.
 std::optional<sim::Instant> moment_in(lua_State* lua, int table, const char* field, const Complain& complain,
                                       const std::string& file);
 /// What a server said is left of a lease, as a reply.

@@ -13,12 +13,6 @@
 namespace lockstep::models::scripted {
 namespace {
 
-/// Pushes a field, whatever metatable the script has given its table: nothing of the script runs here.
-void push_field(lua_State* lua, int table, const char* field) {
-  lua_pushstring(lua, field);
-  lua_rawget(lua, table);
-}
-
 bool flag_in(lua_State* lua, int table, const char* field) {
   push_field(lua, table, field);
   const bool flag = lua_toboolean(lua, -1) != 0;

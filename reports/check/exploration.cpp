@@ -84,15 +84,15 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
   line.append(counts + (is_zh(options) ? "，" : ", "))
       .append(completeness_text(story, options.language), complete ? Ink::good : Ink::warning);
   lines.push_back(std::move(line));
+  const std::string_view beside = said(options, "          ", "      ");
   if (found.unconfirmed > 0) {
     add_labelled(
-        lines, said(options, "          ", "      "),
+        lines, beside,
         fmt::format(fmt::runtime(said(options, "{} that seem to violate something could not be confirmed by a replay",
                                       "{} 似乎破坏了性质，但重放未能证实")),
                     traces_text(found.unconfirmed, false, options.language)),
         options, Ink::warning);
   }
-  const std::string_view beside = said(options, "          ", "      ");
   if (!found.mistake.empty())
     add_labelled(lines, beside, reason_in(options.language, found.mistake), options, Ink::bad);
   if (const std::string claims = assumed_claims_text(story.scenario, options.language); !claims.empty())
@@ -100,8 +100,7 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
   if (const std::string never = weakness_text(found, options.language); !never.empty())
     add_labelled(lines, beside, never, options, Ink::warning);
   if (found.disagreements > 0) {
-    add_labelled(lines, said(options, "          ", "      "),
-                 disagreements_text(found.disagreements, options.language), options, Ink::bad);
+    add_labelled(lines, beside, disagreements_text(found.disagreements, options.language), options, Ink::bad);
   }
   lines.emplace_back();
 }

@@ -68,6 +68,7 @@ class Campaign::Player {
         world_(world),
         world_seed_(world_seed),
         random_(sim::combine64(sim::combine64(options_.seed, 0x756e6974), number)),
+        evidence_(target_.properties.size()),
         is_from_corpus_(from.has_value()) {
     const std::vector<std::string>& wanted = target_.properties;
     asks_recovery_ = std::binary_search(wanted.begin(), wanted.end(), "recoverable");
@@ -97,6 +98,10 @@ class Campaign::Player {
     while (!is_over() && !campaign_.is_out_of_time()) play_run();
     std::sort(seen_.begin(), seen_.end());
     unit_.features = std::move(seen_);
+    for (std::size_t i = 0; i < evidence_.size(); ++i) {
+      if (evidence_[i].judged + evidence_[i].not_judged == 0) continue;
+      unit_.evidence[fmt::format("{} of {}", target_.properties[i], target_.story.id)] = std::move(evidence_[i]);
+    }
     return std::move(unit_);
   }
 
@@ -164,10 +169,9 @@ class Campaign::Player {
     if (unit_.seeds.size() < seeds_max) unit_.seeds.push_back({world_.target, world_seed_, draw});
   }
 
-  void note_evidence(const checker::Finding& finding) {
+  void note_evidence(const checker::Finding& finding, FuzzEvidence& evidence) {
     const bool is_known = finding.verdict == checker::Verdict::holds || finding.verdict == checker::Verdict::violated;
     if (!is_known && !world_.runs.deployment().can_be_claimed(finding.property)) return;
-    FuzzEvidence& evidence = unit_.evidence[fmt::format("{} of {}", finding.property, target_.story.id)];
     ++(is_known ? evidence.judged : evidence.not_judged);
     if (!is_known && evidence.why.empty()) evidence.why = finding.why;
   }
@@ -180,10 +184,10 @@ class Campaign::Player {
       if (wanted == target_.properties.end() || *wanted != finding.property) continue;
       // Only a probe can tell.
       if (finding.property == "recoverable" && !draw.asks_whether_it_recovers) continue;
-      note_evidence(finding);
+      const auto property = static_cast<std::uint32_t>(wanted - target_.properties.begin());
+      note_evidence(finding, evidence_[property]);
       if (finding.verdict != checker::Verdict::violated) continue;
       is_any = true;
-      const auto property = static_cast<std::uint32_t>(wanted - target_.properties.begin());
       const std::uint32_t kinds = kinds_of(world_.runs.faults());
       const auto is_it = [&](const Candidate& c) { return c.property == property && c.kinds == kinds; };
       const auto known = std::find_if(unit_.candidates.begin(), unit_.candidates.end(), is_it);
@@ -207,6 +211,7 @@ class Campaign::Player {
   World& world_;
   std::uint64_t world_seed_;
   Random random_;
+  std::vector<FuzzEvidence> evidence_;  ///< by property of the target
   bool is_from_corpus_;
   bool asks_recovery_ = false;
   std::uint64_t runs_ = 0;

@@ -199,6 +199,7 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
   // Several properties are judged by them.
   std::optional<checker::LockObjects> locks;
   std::optional<std::vector<checker::Breach>> breaches;
+  auto ordered = checker::OrderedHistory::all_of(story, resources);
   const auto locks_of_story = [&]() -> const checker::LockObjects& {
     if (!locks) locks.emplace(story.operations, story.effects, story);
     return *locks;
@@ -220,16 +221,13 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
                                .recoverable = recoverable,
                                .wakeup = wakeup,
                                .breaches = [&]() -> std::span<const checker::Breach> {
-                                 if (!breaches) {
-                                   auto ordered = checker::OrderedHistory::all_of(story, resources);
-                                   ordered.locks = &locks_of_story();
-                                   breaches = checker::order_breaches(ordered);
-                                 }
+                                 if (breaches) return *breaches;
+                                 ordered.locks = &locks_of_story();
+                                 breaches = checker::order_breaches(ordered);
                                  return *breaches;
                                },
                                .locks = locks_of_story};
   const std::optional<std::string> mistake = deployment_.mistake();
-  const auto ordered = checker::OrderedHistory::all_of(story, resources);
   std::vector<checker::Finding> findings;
   for (const checker::Property& property : checker::properties()) {
     const auto without = [&](checker::Verdict verdict, std::string_view why) {

@@ -26,15 +26,15 @@ inline constexpr std::string_view kLibraryMark = "--[[library]] ";
 /// Names a compiled script of one engine.
 using ScriptId = std::uint32_t;
 
+/// Whether an error reply tells of a mistake in a script: it did not compile, Lua stopped it, or it calls what there is
+/// not. What a script hands on (an error of `redis.call`) or returns is none.
+bool is_mistake_of_script(std::string_view error);
+
 /// Compiles each text once and keeps it. Costs nothing until the first script. Not for several threads.
 ///
 /// Nothing of one run is visible to the next: globals and libraries are read-only, math.random starts from the same
 /// seed, and `tostring` of a table numbers tables in the order in which the script prints them. The same script, keys,
 /// arguments and replies of the host give the same result on every machine.
-/// Whether an error reply tells of a mistake in a script: it did not compile, Lua stopped it, or it calls what there is
-/// not. What a script hands on (an error of `redis.call`) or returns is none.
-bool is_mistake_of_script(std::string_view error);
-
 class ScriptEngine {
  public:
   explicit ScriptEngine(ScriptLimits limits = {});
