@@ -33,7 +33,12 @@ class Survey {
  public:
   Survey(std::span<const Operation> operations, std::span<const Effect> effects, const sim::History& history)
       : operations_(operations), history_(history) {
-    for (const Effect& effect : effects) follow(effect);
+    const bool is_one = is_one_object(effects);
+    for (const Effect& effect : effects) {
+      follow(effect);
+      // It is the lock's, whatever else happens to it.
+      if (is_one && !left_.empty()) return;
+    }
   }
 
   std::vector<LockAndObject> objects() {
@@ -72,6 +77,18 @@ class Survey {
 
   static bool is_of(const Place& place, const Effect& effect) {
     return place.server == effect.server && place.object == effect.object;
+  }
+
+  /// Whether there is one lock, and whatever changes is one object (of several servers, perhaps).
+  bool is_one_object(std::span<const Effect> effects) const {
+    std::string_view object;
+    for (const Effect& effect : effects) {
+      if (effect.kind == Effect::Kind::read || effect.kind == Effect::Kind::reject) continue;
+      if (object.empty()) object = effect.object;
+      if (effect.object != object) return false;
+    }
+    return std::all_of(operations_.begin(), operations_.end(),
+                       [&](const Operation& o) { return o.object == operations_.front().object; });
   }
 
   void follow(const Effect& effect) {

@@ -5,7 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "checker/properties/server/own_release.hpp"
@@ -97,6 +100,45 @@ TEST_CASE("lock objects: a refused acquire's are asked for only where nobody got
     CHECK(locks_of(h).contains("lock", "tries") == !got);
     CHECK(locks_of(h).contains("lock", "lock:x"));
   }
+}
+
+TEST_CASE("lock objects: where there is one object, another one that nobody asked for changes nothing of the answer") {
+  // Every history of three operations, each with one effect on the same object.
+  struct Doing {
+    const char* function;
+    Phase phase;
+  };
+  constexpr Doing doings[] = {{"acquire", Phase::ok}, {"acquire", Phase::fail}, {"acquire", Phase::invoke},
+                              {"release", Phase::ok}, {"leave", Phase::ok},     {"reenter", Phase::ok}};
+  constexpr Did kinds[] = {Did::write, Did::remove, Did::touch, Did::read, Did::expire};
+  constexpr int ways = std::size(doings) * std::size(kinds);
+  int with_a_lock = 0;
+  for (int number = 0; number < ways * ways * ways; ++number) {
+    std::vector<std::pair<std::string, std::string>> found[2];
+    for (const bool has_another : {false, true}) {
+      ForgedHistory h;
+      if (has_another) h.effect(Did::expire, server, C, 0, 0_ms, "elsewhere");
+      sim::OperationId hold = 0;
+      for (int i = 0, rest = number; i < 3; ++i) {
+        const Doing& doing = doings[rest % std::size(doings)];
+        rest /= std::size(doings);
+        const Did kind = kinds[rest % std::size(kinds)];
+        rest /= std::size(kinds);
+        const Duration at = Duration::milliseconds(1 + 4 * i);
+        const bool begins = std::string_view(doing.function) == "acquire";
+        const sim::OperationId id =
+            h.operation(i == 1 ? B : A, doing.function, at, at + 2_ms, doing.phase, begins ? 0 : hold);
+        if (begins) hold = id;
+        h.effect(kind, server, i == 1 ? B : A, id, at + 1_ms);
+      }
+      const LockObjects locks = locks_of(h);
+      for (const auto& [lock, object] : locks.of("lock")) found[has_another].emplace_back(lock, object);
+    }
+    INFO("history " << number);
+    REQUIRE(found[0] == found[1]);
+    with_a_lock += !found[0].empty();
+  }
+  CHECK(with_a_lock > 1'000);
 }
 
 }  // namespace lockstep::checker::lock_objects_test
