@@ -194,15 +194,20 @@ function(lockstep_tests folder sources)
   if(NOT LOCKSTEP_OPTIMISE_ALL AND NOT folder STREQUAL "sim")
     target_compile_options(${program} PRIVATE -O0)
   endif()
+  set(random "seed=20261121")
+  if(LOCKSTEP_SANITIZE)
+    string(APPEND random " max_success=30")
+  endif()
   foreach(source ${sources})
     get_filename_component(tag ${source} NAME_WE)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${source})
     string(REGEX REPLACE "\\.cpp$" "" name ${name})
     # NoTests: a file in which Catch2 finds nothing to run has failed.
     add_test(NAME ${name} COMMAND ${program} --filenames-as-tags "[#${tag}]" -w NoTests WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
-    # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones.
+    # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones. With sanitizers a third of them: all are
+    # asked without.
     # A test that lacks a program to compare with says so at the beginning of a line, and counts as skipped, not as passed.
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "RC_PARAMS=seed=20261121" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
+    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "RC_PARAMS=${random}" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
   endforeach()
 endfunction()
 

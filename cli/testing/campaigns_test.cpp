@@ -74,7 +74,7 @@ std::map<std::string, std::string> findings_in(const std::string& folder) {
   return found;
 }
 
-const std::string kRuns = sim::cases<int>(0, 1) == 0 ? "9000" : "2500";
+const std::string kRuns = std::to_string(sim::cases(9'000, 1'500));
 
 }  // namespace
 

@@ -145,7 +145,7 @@ TEST_CASE("overwrites: findings leave alone what somebody else has written, or h
   const Folder folder("found");
   const auto fuzz = [&](const std::string& found, const std::vector<std::string>& more = {}) {
     std::vector<std::string> args{
-        "fuzz", folder.in("steal-expired.toml"), "--runs", "400", "--jobs", "1", "--found", folder.in(found)};
+        "fuzz", folder.in("steal-expired.toml"), "--runs", "60", "--jobs", "1", "--found", folder.in(found)};
     args.insert(args.end(), more.begin(), more.end());
     return called(args);
   };

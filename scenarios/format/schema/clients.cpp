@@ -247,10 +247,12 @@ Value write_clients(const Saved& saved) {
     return write_table(kClient, table, {}, table.commands.empty() ? kUser : kCommander);
   };
   std::vector<ClientTable> tables;
+  Keys before;
   for (const ClientSpec& client : saved.scenario.clients) {
-    const bool is_same = !tables.empty() && keys_of_client({tables.back(), {}}) == keys_of_client({client, {}});
-    if (!is_same) tables.push_back({client, {}});
+    Keys keys = keys_of_client({client, {}});
+    if (tables.empty() || keys != before) tables.push_back({client, {}});
     tables.back().names.push_back(client.name);
+    before = std::move(keys);
   }
   Value written{.is_array = true};
   for (const ClientTable& table : tables) written.tables.push_back(keys_of_client(table));

@@ -110,7 +110,7 @@ Keys write_table(const Key<Target> (&keys)[N], const SpecOf<Target>& spec, const
     if (!key.below.empty()) continue;
     write(key);
     for (const Key<Target>& other : keys) {
-      if (other.below == key.name) write(other);
+      if (!other.below.empty() && other.below == key.name) write(other);
     }
   }
   return written;
