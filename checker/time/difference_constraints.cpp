@@ -8,13 +8,14 @@
 namespace lockstep::checker {
 namespace {
 
-constexpr std::uint32_t kVariablesEnd = Bound::units_per_ns;
+using Units = Bound::Units;
 
-bool is_in_range(std::int64_t potential) { return potential < Bound::units_end && potential > -Bound::units_end; }
+constexpr Units kVariablesEnd = Bound::units_per_ns;
 
-/// Whole nanoseconds, rounded down: of a bound, the tightest one that whole nanoseconds can tell from it.
-std::int64_t floor_ns(std::int64_t units) { return units >> 12; }
-static_assert(Bound::units_per_ns == 1 << 12);
+bool is_in_range(Units potential) { return potential < Bound::units_end && potential > -Bound::units_end; }
+
+/// The tightest bound that whole nanoseconds can tell from this one.
+std::int64_t floor_ns(Bound bound) { return bound.ns() - (bound.is_strict() ? 1 : 0); }
 
 }  // namespace
 
@@ -102,20 +103,20 @@ Variable DifferenceConstraints::next_waiting(Variable before) const {
 /// False if `fixed` would have to move too. Slacks are those of the unchanged potentials: a neighbour must move by what
 /// the change exceeds the slack.
 template <bool kLater>
-bool DifferenceConstraints::propagate(Variable moved, Variable fixed, std::int64_t missing) const {
+bool DifferenceConstraints::propagate(Variable moved, Variable fixed, Units missing) const {
   const std::uint32_t* const first = kLater ? first_in_.data() : first_out_.data();
   const Half* const halves = kLater ? in_.data() : out_.data();
-  const std::int64_t* const potential = potential_.data();
-  std::int64_t* const change = change_.data();
+  const Units* const potential = potential_.data();
+  Units* const change = change_.data();
   std::uint32_t* const via = via_.data();
   change[moved] = missing;
   touched_[0] = moved;
   touched_count_ = 1;
   for (Variable s = moved; s != kNone; s = next_waiting(s)) {
-    const std::int64_t moves_to = change[s] + (kLater ? potential[s] : -potential[s]);
+    const Units moves_to = change[s] + (kLater ? potential[s] : -potential[s]);
     for (std::uint32_t i = first[s]; i != kNone; i = halves[i].next) {
       const Variable t = halves[i].other;
-      const std::int64_t needed = moves_to - halves[i].units - (kLater ? potential[t] : -potential[t]);
+      const Units needed = moves_to - halves[i].units - (kLater ? potential[t] : -potential[t]);
       if (needed <= change[t]) continue;
       if (t == fixed) {
         std::fill_n(waiting_.begin(), (variables_ + 63) / 64, 0);
@@ -174,14 +175,14 @@ void DifferenceConstraints::explain_last(std::vector<std::uint32_t>& why) const 
 }
 
 bool DifferenceConstraints::can_repair(Variable u, Variable v, Bound w) const {
-  const std::int64_t missing = potential_[v] - potential_[u] - w.units();
+  const Units missing = potential_[v] - potential_[u] - w.units();
   const bool repaired = u > v ? propagate<true>(u, v, missing) : propagate<false>(v, u, missing);
   discard();
   return repaired;
 }
 
 bool DifferenceConstraints::add_repairing(Variable u, Variable v, Bound w) {
-  const std::int64_t missing = potential_[v] - potential_[u] - w.units();
+  const Units missing = potential_[v] - potential_[u] - w.units();
   if (!(u > v ? propagate<true>(u, v, missing) : propagate<false>(v, u, missing))) {
     discard();
     return false;
@@ -202,9 +203,9 @@ void DifferenceConstraints::renew_potentials() {
   for (bool changed = true; changed;) {
     changed = false;
     for (std::uint32_t i = 0; i < constraints_; ++i) {
-      const std::int64_t latest = potential_[in_[i].other] + out_[i].units;
+      const Units latest = potential_[in_[i].other] + out_[i].units;
       if (latest >= potential_[out_[i].other]) continue;
-      assert(is_in_range(latest));  // the constraints force times 6.5 days apart
+      assert(is_in_range(latest));  // the constraints force times further apart than any sum of theirs
       potential_[out_[i].other] = latest;
       changed = true;
     }
@@ -213,7 +214,7 @@ void DifferenceConstraints::renew_potentials() {
 
 /// A wave of slacks, which are not negative: what is not shorter than a known path to `to` goes no further.
 /// Distances are kept less `kFar`, so that 0 stands for no path.
-std::optional<std::int64_t> DifferenceConstraints::shortest_path(Variable from, Variable to) const {
+std::optional<Units> DifferenceConstraints::shortest_path(Variable from, Variable to) const {
   assert(from < variables_ && to < variables_);
   if (from == to) return 0;
   const bool forward = from > to;
@@ -229,25 +230,25 @@ std::optional<std::int64_t> DifferenceConstraints::shortest_path(Variable from, 
     assert(change_[s] + kFar < Bound::units_end);  // a slack is below 3 * units_end
     for (std::uint32_t i = first[s]; i != kNone; i = halves[i].next) {
       const Variable t = halves[i].other;
-      const std::int64_t difference = forward ? potential_[s] - potential_[t] : potential_[t] - potential_[s];
-      const std::int64_t distance = change_[s] + (difference + halves[i].units);
+      const Units difference = forward ? potential_[s] - potential_[t] : potential_[t] - potential_[s];
+      const Units distance = change_[s] + (difference + halves[i].units);
       if (distance >= change_[t] || distance >= change_[end]) continue;
       if (change_[t] == 0) touched_[touched_count_++] = t;
       change_[t] = distance;
       if (t != end) wait(t);
     }
   }
-  std::optional<std::int64_t> found;
+  std::optional<Units> found;
   if (change_[end] != 0) found = change_[end] + kFar - potential_[from] + potential_[to];
   discard();
   return found;
 }
 
 std::optional<Extent> DifferenceConstraints::greatest_difference(Variable a, Variable b) const {
-  const std::optional<std::int64_t> units = shortest_path(a, b);
+  const std::optional<Units> units = shortest_path(a, b);
   if (!units) return std::nullopt;
-  const std::int64_t ns = floor_ns(*units + Bound::units_per_ns - 1);
-  return Extent{sim::Duration::nanoseconds(ns), ns * Bound::units_per_ns == *units};
+  const Bound least = Bound::of_units(*units);
+  return Extent{sim::Duration::nanoseconds(least.ns()), !least.is_strict()};
 }
 
 std::optional<Extent> DifferenceConstraints::least_difference(Variable a, Variable b) const {
@@ -260,7 +261,7 @@ std::optional<DifferenceConstraints> DifferenceConstraints::in_whole_ns() const 
   DifferenceConstraints whole;
   while (whole.variables() < variables_) whole.add_variable();
   for (std::uint32_t i = 0; i < constraints_; ++i) {
-    const sim::Duration c = sim::Duration::nanoseconds(floor_ns(out_[i].units));
+    const sim::Duration c = sim::Duration::nanoseconds(floor_ns(constraint(i).bound));
     if (!whole.add(in_[i].other, out_[i].other, Bound::at_most(c))) return std::nullopt;
   }
   return whole;
@@ -284,28 +285,29 @@ std::optional<std::vector<std::int64_t>> DifferenceConstraints::solution_ns(
   }
 
   const std::uint32_t n = whole->constraints_;
-  std::vector<std::int64_t> times(variables_, -kFar);
+  constexpr std::int64_t kNoTime = std::numeric_limits<std::int64_t>::min();
+  std::vector<std::int64_t> times(variables_, kNoTime);
   const auto sweep = [&](auto tighten) {
     for (bool changed = true; changed;) {
       changed = false;
       for (std::uint32_t i = 0; i < n; ++i) {
         const Variable from = whole->in_[i].other;
         const Variable to = whole->out_[i].other;
-        if (tighten(from, to, floor_ns(whole->out_[i].units))) changed = true;
+        if (tighten(from, to, floor_ns(whole->constraint(i).bound))) changed = true;
       }
     }
   };
   // The earliest time of each variable that has one.
   times[0] = 0;
   sweep([&](Variable from, Variable to, std::int64_t ns) {
-    if (times[to] == -kFar || times[to] - ns <= times[from]) return false;
+    if (times[to] == kNoTime || times[to] - ns <= times[from]) return false;
     times[from] = times[to] - ns;
     return true;
   });
   // The others bound nobody who has one: the latest not after 0.
   std::vector<char> is_free(variables_);
   for (Variable v = 0; v < variables_; ++v) {
-    if (times[v] != -kFar) continue;
+    if (times[v] != kNoTime) continue;
     is_free[v] = 1;
     times[v] = 0;
   }

@@ -18,37 +18,41 @@
 
 namespace lockstep::checker {
 
-/// The c of `x <= c` or, strict, of `x < c`, exactly, in one integer: c in nanoseconds times 4096, minus 1 if strict.
+/// The c of `x <= c` or, strict, of `x < c`, exactly, in one integer: c in nanoseconds times 2^20, minus 1 if strict.
 ///
-/// Why this is exact. Let epsilon be 1/4096 ns, and read x < c as x <= c - epsilon. The system is then infeasible
-/// exactly if some simple cycle has a negative sum 4096 * S - k, S being the sum of its c and k the number of its
+/// Why this is exact. Let epsilon be 2^-20 ns, and read x < c as x <= c - epsilon. The system is then infeasible
+/// exactly if some simple cycle has a negative sum 2^20 * S - k, S being the sum of its c and k the number of its
 /// strict bounds. Over the rationals it is infeasible exactly if S < 0, or S = 0 and k > 0. As S is an integer, the
-/// two agree whenever k < 4096: from S >= 1 follows 4096 * S - k > 0. Likewise the shortest of several paths is that
-/// of the smallest S and, among those, the one with the most strict bounds; S is its sum divided by 4096, rounded up,
-/// and k the rest. A simple cycle or path has no more bounds than the system has variables, so fewer than 4096
+/// two agree whenever k < 2^20: from S >= 1 follows 2^20 * S - k > 0. Likewise the shortest of several paths is that
+/// of the smallest S and, among those, the one with the most strict bounds; S is its sum divided by 2^20, rounded up,
+/// and k the rest. A simple cycle or path has no more bounds than the system has variables, so fewer than 2^20
 /// variables are enough, however many strict constraints there are; `DifferenceConstraints` asserts that.
 ///
-/// 64 bits hold 26 days of such units. A slack is the sum of one bound and two times; so that it never overflows, each
-/// of these is kept below 2^61 units: 6.5 days. Asserted as well. What is as long as `Duration::forever()` (half of it
-/// will do, so that deadlines computed from it count) is no bound: `x <= forever` always holds, `x <= -forever` never
-/// does.
+/// 128 bits, since 64 hold days of such units and stories last for longer. What is as long as `Duration::forever()`
+/// (half of it will do, so that deadlines computed from it count) is no bound: `x <= forever` always holds,
+/// `x <= -forever` never does.
 class Bound {
  public:
-  static constexpr std::int64_t units_per_ns = 4096;
-  /// No bound, and no time of a solution the system settles on, may reach this: 2^61 units, 6.5 days.
-  static constexpr std::int64_t units_end = std::int64_t{1} << 61;
+  using Units = __int128;
+  static constexpr Units units_per_ns = Units{1} << 20;
+  /// No bound, and no time of a solution the system settles on, may reach this: 2^64 ns. Asserted.
+  static constexpr Units units_end = Units{1} << 84;
 
   static constexpr Bound at_most(sim::Duration c) { return of(c, false); }
   static constexpr Bound less_than(sim::Duration c) { return of(c, true); }
-  static constexpr Bound always() { return Bound(std::numeric_limits<std::int64_t>::max()); }
-  static constexpr Bound never() { return Bound(std::numeric_limits<std::int64_t>::min()); }
+  static constexpr Bound always() { return Bound(2 * units_end); }
+  static constexpr Bound never() { return Bound(-2 * units_end); }
 
   constexpr bool operator==(const Bound&) const = default;
   /// False for `always` and `never`.
   constexpr bool is_finite() const { return units_ < units_end && units_ > -units_end; }
+  /// c, and of how many strict bounds it is the sum. Requires: finite.
+  constexpr std::int64_t ns() const { return static_cast<std::int64_t>((units_ + units_per_ns - 1) >> 20); }
+  constexpr std::int64_t strict_bounds() const { return static_cast<std::int64_t>(ns() * units_per_ns - units_); }
+  constexpr bool is_strict() const { return strict_bounds() > 0; }
   /// For the solver.
-  constexpr std::int64_t units() const { return units_; }
-  static constexpr Bound of_units(std::int64_t units) { return Bound(units); }
+  constexpr Units units() const { return units_; }
+  static constexpr Bound of_units(Units units) { return Bound(units); }
   /// The same bound of c + d, as strict. Requires: finite, and stays so.
   constexpr Bound shifted(sim::Duration d) const {
     const Bound moved(units_ + d.count_ns() * units_per_ns);
@@ -57,19 +61,16 @@ class Bound {
   }
 
  private:
-  explicit constexpr Bound(std::int64_t units) : units_(units) {}
+  explicit constexpr Bound(Units units) : units_(units) {}
   static constexpr Bound of(sim::Duration c, bool strict) {
-    constexpr std::int64_t limit_ns = units_end / units_per_ns;
     constexpr std::int64_t forever_ns = sim::Duration::forever().count_ns() / 2;
     const std::int64_t ns = c.count_ns();
-    if (ns >= limit_ns || ns <= -limit_ns) [[unlikely]] {
-      assert(ns >= forever_ns || ns <= -forever_ns);  // 6.5 days
+    if (ns >= forever_ns || ns <= -forever_ns) [[unlikely]]
       return ns > 0 ? always() : never();
-    }
     return Bound(ns * units_per_ns - (strict ? 1 : 0));
   }
 
-  std::int64_t units_;
+  Units units_;
 };
 
 /// A point in time, dense from 0. Variable 0 is the origin.
@@ -125,6 +126,8 @@ struct Preference {
 /// No answer depends on the potentials, that is, on how the system came to be: only on its constraints.
 /// The const functions use scratch memory inside: one system per thread. No allocation once the arrays have grown.
 class DifferenceConstraints {
+  using Units = Bound::Units;
+
  public:
   struct Mark {
     std::uint32_t variables;
@@ -154,7 +157,7 @@ class DifferenceConstraints {
     if (!w.is_finite()) [[unlikely]]
       return needs_no_wave(w == Bound::always());
     if (u == v) return needs_no_wave(w.units() >= 0);
-    const std::int64_t slack = potential_[u] + w.units() - potential_[v];
+    const Units slack = potential_[u] + w.units() - potential_[v];
     if (slack < 0) return add_repairing(u, v, w);
     store(u, v, w);
     return true;
@@ -173,7 +176,7 @@ class DifferenceConstraints {
     if (!c.bound.is_finite()) [[unlikely]]
       return needs_no_wave(c.bound == Bound::always());
     if (c.from == c.to) return needs_no_wave(c.bound.units() >= 0);
-    const std::int64_t slack = potential_[c.from] + c.bound.units() - potential_[c.to];
+    const Units slack = potential_[c.from] + c.bound.units() - potential_[c.to];
     return slack >= 0 || can_repair(c.from, c.to, c.bound);
   }
   bool can_be_at_most(sim::Instant a, sim::Instant b, bool strict = false) const {
@@ -196,7 +199,7 @@ class DifferenceConstraints {
   bool is_infeasible_among(const Constraint& c, const Counts& counts, std::vector<std::uint32_t>* why = nullptr) const {
     if (why != nullptr) why->clear();
     if (!c.bound.is_finite()) return c.bound == Bound::never();
-    const std::int64_t slack_end = potential_[c.to] - potential_[c.from] - c.bound.units();
+    const Units slack_end = potential_[c.to] - potential_[c.from] - c.bound.units();
     if (slack_end <= 0) return false;
     // To be infeasible any path will do that is short enough; only as an explanation it should be a shortest one.
     if (why == nullptr) return is_reached(c.to, c.from, slack_end, counts);
@@ -213,8 +216,7 @@ class DifferenceConstraints {
   std::optional<Extent> greatest_difference_among(Variable a, Variable b, const Counts& counts) const {
     reach(a, counts, kFar);
     if (distance_[b] == kFar) return std::nullopt;
-    const std::int64_t ns = distance_[b] / Bound::units_per_ns + (distance_[b] % Bound::units_per_ns > 0 ? 1 : 0);
-    return Extent{sim::Duration::nanoseconds(ns), true};
+    return Extent{sim::Duration::nanoseconds(Bound::of_units(distance_[b]).ns()), true};
   }
 
   Mark mark() const { return {variables_, constraints_}; }
@@ -249,11 +251,11 @@ class DifferenceConstraints {
 
  private:
   static constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max();
-  static constexpr std::int64_t kFar = std::numeric_limits<std::int64_t>::max();
+  static constexpr Units kFar = 8 * Bound::units_end;
 
   /// One end's view of a constraint; constraint i is out_[i] in the list of its `from` and in_[i] in that of its `to`.
   struct Half {
-    std::int64_t units;
+    Units units;
     Variable other;
     std::uint32_t next;
   };
@@ -276,7 +278,7 @@ class DifferenceConstraints {
   /// `counts(i)`. As the potentials satisfy every constraint, no slack is negative: Dijkstra's algorithm, and no
   /// further than that.
   template <class Counts>
-  bool is_reached(Variable from, Variable goal, std::int64_t slack_end, const Counts& counts) const {
+  bool is_reached(Variable from, Variable goal, Units slack_end, const Counts& counts) const {
     if (from == goal) return true;
     distance_.assign(variables_, kFar);
     distance_[from] = 0;
@@ -288,7 +290,7 @@ class DifferenceConstraints {
       if (slack > distance_[u]) continue;
       for (std::uint32_t i = first_out_[u]; i != kNone; i = out_[i].next) {
         const Variable v = out_[i].other;
-        const std::int64_t to_there = slack + (potential_[u] + out_[i].units - potential_[v]);
+        const Units to_there = slack + (potential_[u] + out_[i].units - potential_[v]);
         if (to_there >= distance_[v] || to_there >= slack_end || !counts(i)) continue;
         if (v == goal) return true;
         distance_[v] = to_there;
@@ -306,7 +308,7 @@ class DifferenceConstraints {
   /// all paths that have too much of it already. Neither changes which of several shortest paths is found: every part
   /// of one that is wanted is wanted.
   template <class Counts>
-  void reach(Variable from, const Counts& counts, std::int64_t slack_end) const {
+  void reach(Variable from, const Counts& counts, Units slack_end) const {
     distance_.assign(variables_, kFar);
     reached_by_.assign(variables_, kNone);
     open_.assign((constraints_ + 63) / 64, 0);
@@ -324,7 +326,7 @@ class DifferenceConstraints {
           open_[word] &= ~(std::uint64_t{1} << bit);
           const std::uint32_t i = 64 * word + static_cast<std::uint32_t>(bit);
           const Variable v = out_[i].other;
-          const std::int64_t distance = distance_[in_[i].other] + out_[i].units;
+          const Units distance = distance_[in_[i].other] + out_[i].units;
           if (distance >= distance_[v] || distance + potential_[from] - potential_[v] >= slack_end) continue;
           if (!counts(i)) continue;
           distance_[v] = distance;
@@ -341,32 +343,32 @@ class DifferenceConstraints {
   bool add_repairing(Variable u, Variable v, Bound w);
   bool can_repair(Variable u, Variable v, Bound w) const;
   template <bool kLater>
-  bool propagate(Variable moved, Variable fixed, std::int64_t missing) const;
+  bool propagate(Variable moved, Variable fixed, Units missing) const;
   template <bool kLater>
   bool apply();
   void discard() const;
   bool is_solved_where_touched() const;
   void renew_potentials();
-  std::optional<std::int64_t> shortest_path(Variable from, Variable to) const;
+  std::optional<Units> shortest_path(Variable from, Variable to) const;
   void wait(Variable v) const { waiting_[v / 64] |= std::uint64_t{1} << (v % 64); }
   Variable next_waiting(Variable before) const;
 
   std::uint32_t variables_ = 1;
   std::uint32_t constraints_ = 0;
   // By variable.
-  std::vector<std::int64_t> potential_;
+  std::vector<Units> potential_;
   std::vector<std::uint32_t> first_out_;
   std::vector<std::uint32_t> first_in_;
   // By constraint.
   std::vector<Half> out_;
   std::vector<Half> in_;
   // Of `reach`, by variable: how far it is, and over which constraint it is reached last.
-  mutable std::vector<std::int64_t> distance_;
+  mutable std::vector<Units> distance_;
   mutable std::vector<std::uint32_t> reached_by_;
-  mutable std::vector<std::uint64_t> open_;                         ///< a bit for each constraint that may lead on
-  mutable std::vector<std::pair<std::int64_t, Variable>> nearest_;  ///< a heap: with how much slack, and where
+  mutable std::vector<std::uint64_t> open_;                  ///< a bit for each constraint that may lead on
+  mutable std::vector<std::pair<Units, Variable>> nearest_;  ///< a heap: with how much slack, and where
   // Of one wave; between waves all is 0. By variable; the variables whose change is not 0; a bit for each variable.
-  mutable std::vector<std::int64_t> change_;
+  mutable std::vector<Units> change_;
   mutable std::vector<std::uint32_t> via_;  ///< the constraint that made it move; left as it is
   struct Failed {
     bool later = false;

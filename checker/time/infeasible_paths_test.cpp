@@ -17,7 +17,7 @@ namespace {
 template <class Counts>
 std::vector<std::uint32_t> path_by_passes(const DifferenceConstraints& system, const Constraint& c,
                                           const Counts& counts) {
-  std::vector<std::optional<std::int64_t>> distance(system.variables());
+  std::vector<std::optional<Bound::Units>> distance(system.variables());
   std::vector<std::uint32_t> over(system.variables());
   distance[c.to] = 0;
   for (bool changed = true; changed;) {
@@ -25,7 +25,7 @@ std::vector<std::uint32_t> path_by_passes(const DifferenceConstraints& system, c
     for (std::uint32_t i = 0; i < system.constraints(); ++i) {
       const Constraint each = system.constraint(i);
       if (!counts(i) || !distance[each.from]) continue;
-      const std::int64_t there = *distance[each.from] + each.bound.units();
+      const Bound::Units there = *distance[each.from] + each.bound.units();
       if (distance[each.to] && *distance[each.to] <= there) continue;
       distance[each.to] = there;
       over[each.to] = i;

@@ -23,10 +23,7 @@ ParameterSpace::ParameterSpace(const DifferenceConstraints& base, std::span<cons
                                std::span<const sim::DurationRange> ranges)
     : ranges_(ranges.begin(), ranges.end()), variables_(base.variables()) {
   const auto add = [&](const Constraint& c, std::uint32_t plus, std::uint32_t minus) {
-    const std::int64_t units = c.bound.units();
-    const std::int64_t ns = (units + Bound::units_per_ns - 1) >> 12;
-    static_assert(Bound::units_per_ns == 1 << 12);
-    edges_.push_back({c.from, c.to, ns, ns * Bound::units_per_ns - units, plus, minus});
+    edges_.push_back({c.from, c.to, c.bound.ns(), c.bound.strict_bounds(), plus, minus});
   };
   for (std::uint32_t i = 0; i < base.constraints(); ++i) add(base.constraint(i), kNoBound, kNoBound);
   for (const ParametricBound& b : bounds) {

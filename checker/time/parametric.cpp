@@ -87,9 +87,6 @@ class Newton {
   NegativeCycle<CornerValue> cycles_;
 };
 
-std::int64_t ceil_ns(std::int64_t units) { return (units + Bound::units_per_ns - 1) >> 12; }
-static_assert(Bound::units_per_ns == 1 << 12);
-
 std::int64_t floor_of(const ParameterEnd& end) {
   const std::int64_t quotient = end.numerator / end.denominator;
   return end.numerator % end.denominator < 0 ? quotient - 1 : quotient;
@@ -121,8 +118,7 @@ std::optional<ParameterInterval> feasible_parameter(const DifferenceConstraints&
   assert(range.lo <= range.hi);
   std::vector<Edge> edges;
   const auto add = [&](const Constraint& c, std::int64_t slope) {
-    const std::int64_t ns = ceil_ns(c.bound.units());
-    edges.push_back({c.from, c.to, {ns, slope, ns * Bound::units_per_ns - c.bound.units()}});
+    edges.push_back({c.from, c.to, {c.bound.ns(), slope, c.bound.strict_bounds()}});
   };
   for (std::uint32_t i = 0; i < base.constraints(); ++i) add(base.constraint(i), 0);
   for (const ParametricBound& b : bounds) {

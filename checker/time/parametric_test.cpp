@@ -67,7 +67,7 @@ TEST_CASE("parametric: the feasible values are those of a scan, with open and cl
     REQUIRE(fixed_parameters(drawn.base, drawn.bounds, value));
     if (const auto times = fixed_parameters(drawn.base, drawn.bounds, value)->solution_ns()) {
       for (const ParametricBound& b : drawn.bounds) {
-        const std::int64_t most = b.base.bound.units() + b.coefficient(0) * value[0].count_ns() * Bound::units_per_ns;
+        const Bound::Units most = b.base.bound.units() + b.coefficient(0) * value[0].count_ns() * Bound::units_per_ns;
         CHECK(((*times)[b.base.to] - (*times)[b.base.from]) * Bound::units_per_ns <= most);
       }
     }

@@ -7,8 +7,8 @@ namespace lockstep::checker {
 namespace {
 
 constexpr sim::Duration kZero = sim::Duration::zero();
-/// Bounds must be shorter than 6.5 days; a length is no longer than that.
-constexpr sim::Duration kLongest = sim::Duration::seconds(6 * 86'400);
+/// What is half as long as forever is no bound.
+constexpr sim::Duration kLongest = sim::Duration::forever() / 4;
 
 /// All lengths are at most, or less than, `limit`.
 bool can_be_within(DifferenceConstraints& constraints, std::span<const Length> lengths, const Extent& limit) {

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "checker/properties/properties.hpp"
 #include "scenarios/running/runner.hpp"
 
@@ -43,6 +45,15 @@ std::optional<Exploration> endless_exploration(const Scenario& scenario, const m
   if (!is_broken) return std::nullopt;
   exploration.counts.complete = false;
   return exploration;
+}
+
+Diagnostic too_long_to_explore(const Scenario& scenario, std::uint64_t events) {
+  return {scenario.file,
+          {},
+          fmt::format("it has an execution of more than {} events, too long to explore all of them; what makes it long "
+                      "is what comes again and again: attempts and rounds, renewals in a long hold, heartbeats during "
+                      "a long wait",
+                      events)};
 }
 
 }  // namespace lockstep::scenarios

@@ -192,4 +192,42 @@ progress = { within = "50ms" }
 }
 
 }  // namespace
+TEST_CASE("endless: heartbeats that put off the end of a lease are followed no further than what else is under way") {
+  // B's DELETE_RANGE sleeps while its heartbeats go on, each of which sets etcd's clock for the lease anew. A message may
+  // be delayed by two seconds, so by then it has come.
+  auto parsed = parse(R"(
+title  = { en = "t", zh = "t" }
+story  = { en = "s", zh = "s" }
+lesson = { en = "l", zh = "l" }
+[lock]
+algorithm = "etcd-mutex"
+ttl = "2s"
+[[server]]
+kind = "etcd"
+[network]
+latency = ["2ms", "7ms"]
+[[client]]
+name = "A"
+hold = "300ms"
+[[client]]
+name = "B"
+acquire_at = "50ms"
+hold = "100ms"
+[[may]]
+kind = "delay"
+client = "A"
+length = ["0ms", "2s"]
+)",
+                      "x.toml", catalogue());
+  REQUIRE(std::holds_alternative<Scenario>(parsed));
+  const auto result = check(std::get<Scenario>(parsed), catalogue());
+  REQUIRE(std::holds_alternative<Exploration>(result));
+  const Exploration& exploration = std::get<Exploration>(result);
+  CHECK(exploration.counts.complete);
+  CHECK(exploration.counts.traces > 100);
+  CHECK(exploration.disagreements == 0);
+  CHECK(exploration.property("mutual-exclusion").verdict == checker::Verdict::holds);
+  CHECK(exploration.property("truthful-reports").verdict == checker::Verdict::violated);
+}
+
 }  // namespace lockstep::scenarios::endless_test

@@ -84,7 +84,8 @@ class Search {
     begin_ = now();
   }
 
-  std::variant<Exploration, Diagnostic> operator()() {
+  /// Nothing: an execution has more events than one may have.
+  std::optional<std::variant<Exploration, Diagnostic>> operator()() {
     if (!options_.resume_from.empty()) {
       if (std::optional<Diagnostic> problem = resume()) return std::move(*problem);
     }
@@ -93,10 +94,7 @@ class Search {
     if (!stack_.is_done() && result_.bound.empty()) {
       in_all_threads([this](std::size_t number, Worker& worker) { work(number, worker); });
     }
-    if (is_too_long_) {
-      if (std::optional<Exploration> endless = endless_exploration(scenario_, catalogue_)) return *std::move(endless);
-      return too_long();
-    }
+    if (is_too_long_) return std::nullopt;
     if (result_.bound.empty() && !stack_.is_done()) result_.bound = bound_reached(stack_.counts());
     if (stack_.is_done()) result_.bound = "";
     if (options_.save) options_.save(checkpoint());
@@ -252,16 +250,6 @@ class Search {
     });
     if (outcome.given_up) return std::nullopt;
     return Found{std::move(outcome), std::move(judge), is_within_bounds};
-  }
-
-  Diagnostic too_long() const {
-    return {
-        scenario_.file,
-        {},
-        fmt::format(
-            "it has an execution of more than {} events, too long to explore all of them; what makes it long is "
-            "what comes again and again: attempts and rounds, renewals in a long hold, heartbeats during a long wait",
-            settings_.max_steps)};
   }
 
   void tell_progress() const {
@@ -547,6 +535,19 @@ class Search {
   bool is_too_long_ = false;
 };
 
+/// A world that does not end is not small. Most that do have far fewer events than the first bound; one that has more,
+/// and does not turn out to be endless, is searched again with a larger one.
+std::variant<Exploration, Diagnostic> search(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                             const ExplorationOptions& options, checker::ExplorerOptions settings,
+                                             ExploredStory::Probe probe) {
+  settings.max_steps = 1'000;
+  if (auto found = Search(scenario, catalogue, options, settings, probe)()) return *std::move(found);
+  if (auto endless = endless_exploration(scenario, catalogue)) return *std::move(endless);
+  settings.max_steps = 16'000;
+  if (auto found = Search(scenario, catalogue, options, settings, probe)()) return *std::move(found);
+  return too_long_to_explore(scenario, settings.max_steps);
+}
+
 /// Once more, with a visitor that comes while servers still wait for the ends of sessions.
 void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
                const checker::ExplorerOptions& settings, Exploration& known) {
@@ -555,7 +556,7 @@ void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalog
   ExplorationOptions again = options;
   again.asks = [](std::string_view property) { return property == "recoverable"; };
   again.save = nullptr, again.resume_from.clear();
-  auto result = Search(scenario, catalogue, again, settings, ExploredStory::Probe::when_clients_are_done)();
+  const auto result = search(scenario, catalogue, again, settings, ExploredStory::Probe::when_clients_are_done);
   const auto* early = std::get_if<Exploration>(&result);
   if (early == nullptr) return;
   const ExploredProperty& found = early->properties[checker::position_of_property("recoverable")];
@@ -584,7 +585,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   settings.thorough = options.thorough;
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
   if (options.reduction && options.exchanges_names) settings.alike = alike_processes(scenario, catalogue);
-  auto result = Search(scenario, catalogue, options, settings, ExploredStory::Probe::when_all_is_over)();
+  auto result = search(scenario, catalogue, options, settings, ExploredStory::Probe::when_all_is_over);
   const auto& kind = server_kind_of(*find_entry(scenario.lock, catalogue));
   // Redis waits for nothing by itself: it looks whether a key is over when somebody asks.
   const bool may_come_early =

@@ -300,7 +300,7 @@ TEST_CASE("a world that does not end is no story to explore") {
   for (ClientSpec& client : scenario.clients) client.rounds = 100'000;
   const auto result = explore(scenario, catalogue());
   REQUIRE(std::holds_alternative<Diagnostic>(result));
-  CHECK(std::get<Diagnostic>(result).message.find("more than 1000 events, too long to explore all of them") !=
+  CHECK(std::get<Diagnostic>(result).message.find("more than 16000 events, too long to explore all of them") !=
         std::string::npos);
 }
 

@@ -32,11 +32,8 @@ std::optional<DifferenceConstraints> with_parameters(const ExploredTrace& trace,
     if (bound.plus != ParametricBound::none) more += parameters[bound.plus];
     if (bound.minus != ParametricBound::none) more -= parameters[bound.minus];
     if (!bound.base.bound.is_finite()) continue;
-    const std::int64_t units = bound.base.bound.units();
-    // As a bound says it: a whole number, and one unit less if strict.
-    const bool is_strict = units % Bound::units_per_ns != 0;
-    const Duration least = Duration::nanoseconds((units + (is_strict ? 1 : 0)) / Bound::units_per_ns) + more;
-    const Bound exact = is_strict ? Bound::less_than(least) : Bound::at_most(least);
+    const Duration least = Duration::nanoseconds(bound.base.bound.ns()) + more;
+    const Bound exact = bound.base.bound.is_strict() ? Bound::less_than(least) : Bound::at_most(least);
     if (!constraints.add(bound.base.from, bound.base.to, exact)) return std::nullopt;
   }
   return constraints.in_whole_ns();
@@ -179,8 +176,8 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
   }
   const auto separate_strict = [&fixer](const Constraint& c) {
     // x_to - x_from < w: rather by a millisecond. The bound over whole nanoseconds holds already.
-    if (!c.bound.is_finite() || c.bound.units() % Bound::units_per_ns == 0) return;
-    const Duration w = Duration::nanoseconds((c.bound.units() + 1) / Bound::units_per_ns);
+    if (!c.bound.is_finite() || !c.bound.is_strict()) return;
+    const Duration w = Duration::nanoseconds(c.bound.ns());
     fixer.separate_as_text(Instant(c.to, Duration::zero()), Instant(c.from, w));
   };
   for (const Constraint& c : violation.constraints) separate_strict(c);

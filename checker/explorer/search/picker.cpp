@@ -63,11 +63,11 @@ bool Picker::follows_rest(const sim::Event& tick) const {
   return cause != kNone && cause >= last;
 }
 
-/// Whether a pending tick may be due before something that has happened. Where time means nothing any more, each
+/// Whether what is pending may be due before something that has happened. Where time means nothing any more, each
 /// process's next tick is let through once, since it may hold the race that is looked for.
-bool Picker::can_come_first(const sim::Event& tick) const {
+bool Picker::can_come_first(const sim::Event& event) const {
   if (const std::optional<std::uint32_t> first = timing_.infeasible_from()) {
-    std::uint32_t cause = Trace::cause_of(tick);
+    std::uint32_t cause = Trace::cause_of(event);
     while (cause != kNone && !(cause >= *first && trace_[cause].is_of_tick)) cause = trace_[cause].cause;
     return cause == kNone;
   }
@@ -75,27 +75,38 @@ bool Picker::can_come_first(const sim::Event& tick) const {
     // A fault may come as late as it likes, and changes nothing for others.
     const Step& step = trace_[i];
     if (step.is_of_tick || step.is(sim::EventKind::fault)) continue;
-    if (timing_.constraints().can_be_at_most(tick.base + tick.delay.lo, step.at, true)) return true;
+    if (timing_.constraints().can_be_at_most(event.base + event.delay.lo, step.at, true)) return true;
   }
   return false;
 }
 
 bool Picker::comes_after_all_sleepers(const Place& place, const sim::Event& tick) const {
   if (place.sleep.empty() || !tick.is_tick()) return false;
+  sleepers_.clear();
+  awake_.assign(1, &tick);
   for (const std::uint32_t slot : moment_.pending()) {
     const sim::Event& event = moment_.event(slot);
-    if (event.is_tick()) continue;
     const bool waits_for_sleeper = !arrivals_.is_enabled(slot);
-    if (waits_for_sleeper) continue;
-    if (!is_asleep(place.sleep, event.id)) return false;
+    if (event.is_tick() || waits_for_sleeper) continue;
+    if (!is_asleep(place.sleep, event.id)) {
+      awake_.push_back(&event);
+      continue;
+    }
     // A fault may come as late as it likes, and time means nothing here any more: neither ever comes to its end.
     if (event.kind == sim::EventKind::fault || timing_.is_infeasible()) continue;
     if (event.is_anchored || event.delay.hi >= Duration::forever()) return false;
-    if (rules_.faults.may_delay() && event.kind == sim::EventKind::message) return false;
-    const Instant latest = event.base + event.delay.hi + rules_.faults.longest_pause(event.process);
-    if (timing_.constraints().can_be_at_most(tick.base + tick.delay.lo, latest)) return false;
+    const bool is_message = event.kind == sim::EventKind::message;
+    const Duration late = is_message ? rules_.faults.longest_delay() : Duration::zero();
+    sleepers_.push_back(event.base + event.delay.hi + rules_.faults.longest_pause(event.process) + late);
   }
-  return !can_come_first(tick);
+  // What else is on its way, as the end of a lease that every tick puts off, must come later still.
+  if (awake_.size() > 1 && (sleepers_.empty() || timing_.is_infeasible())) return false;
+  return std::none_of(awake_.begin(), awake_.end(), [&](const sim::Event* event) {
+    const Instant earliest = event->base + event->delay.lo;
+    return std::any_of(sleepers_.begin(), sleepers_.end(),
+                       [&](Instant latest) { return timing_.constraints().can_be_at_most(earliest, latest); }) ||
+           can_come_first(*event);
+  });
 }
 
 }  // namespace lockstep::checker::explorer

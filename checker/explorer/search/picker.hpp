@@ -29,14 +29,14 @@ class Picker {
   /// is not itself of a tick. While somebody waits for an answer, that is no rest, as in a run
   /// (`sim::Simulation::run`): each of those who tick does so once more.
   bool is_quiet() const;
-  /// Whether nothing but ticks goes on, and the next one comes later than all that is asleep: what follows has been
+  /// Whether the next tick, and all else that is awake, comes later than all that is asleep: what follows has been
   /// explored where that was executed, and would go on here for ever.
   bool comes_after_all_sleepers(const Place& place, const sim::Event& tick) const;
 
  private:
   std::optional<std::uint32_t> followed(const Place& place);
   std::optional<std::uint32_t> earliest(const Place& place) const;
-  bool can_come_first(const sim::Event& tick) const;
+  bool can_come_first(const sim::Event& event) const;
   bool follows_rest(const sim::Event& tick) const;
 
   const SearchRules& rules_;
@@ -45,6 +45,8 @@ class Picker {
   const Timing& timing_;
   const Arrivals& arrivals_;
   SearchTree& tree_;
+  mutable std::vector<sim::Instant> sleepers_;  ///< when each comes at the latest
+  mutable std::vector<const sim::Event*> awake_;
 };
 
 }  // namespace lockstep::checker::explorer

@@ -34,4 +34,12 @@ sim::Duration PossibleFaults::longest_pause(sim::ProcessId process) const {
   return sum;
 }
 
+sim::Duration PossibleFaults::longest_delay() const {
+  sim::Duration sum = sim::Duration::zero();
+  for (const FaultBudget& budget : budgets_) {
+    if (delays_message(budget.kind)) sum = sum + budget.range.hi * budget.times;
+  }
+  return sum;
+}
+
 }  // namespace lockstep::checker::explorer

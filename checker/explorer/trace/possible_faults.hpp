@@ -37,6 +37,8 @@ class PossibleFaults {
   std::size_t most_planned() const { return most_planned_; }
   /// All that pauses can hold a process back.
   sim::Duration longest_pause(sim::ProcessId process) const;
+  /// All that delays can hold a message back, be it that one before it on its channel is delayed.
+  sim::Duration longest_delay() const;
 
  private:
   static bool is_among(const std::vector<bool>& processes, sim::ProcessId process) {
