@@ -64,7 +64,7 @@ build() { # PRESET [TARGETS...]
 run_tests() { # PRESET CASES [ARGUMENTS OF ctest...]
   local preset=$1 cases=$2
   shift 2
-  LOCKSTEP_CASES=$cases ctest --preset "$preset" -j "$(nproc)" "$@"
+  LOCKSTEP_CASES=$cases ctest --preset "$preset" -j "$(($(nproc) + 1))" "$@"
 }
 
 fuzz_one() { # FOLDER PROGRAM EFFORT

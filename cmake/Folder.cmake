@@ -84,6 +84,10 @@ function(lockstep_library folder sources)
       lockstep_is_cold(${library})
     endif()
   endif()
+  # Half of what compiling with sanitizers takes are the models, which their own tests run for seconds; the engine they would slow down.
+  if(LOCKSTEP_SANITIZE AND folder STREQUAL "models")
+    lockstep_is_cold(${library})
+  endif()
   lockstep_uses(${library} PUBLIC "${arg_LINKS}")
   lockstep_names(${library} "${arg_LINKS}" "${hot}")
 
