@@ -262,13 +262,17 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
   const bool is_down = threshold.is_downward;
   if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {
     if (is_zh(language)) return fmt::format("{} 超过 {} 时被破坏；更小的值取决于放宽了的时间，未能判定", name, value);
+    std::string above;
+    if (const auto& least = threshold.least_possible; least && least->value > sim::Duration::zero())
+      above = fmt::format(", and none {} {}", least->attained ? "below" : "up to", sim::to_string(least->value));
     return fmt::format(
-        "with a {} {} {}; the least is at most that: with less it rests on widened times, which only a replay can tell",
+        "with a {} {} {}; the least is at most that{}: with less it rests on widened times, which only a replay can "
+        "tell",
         name,
         threshold.infimum.attained ? "of"
         : is_down                  ? "just below"
                                    : "just above",
-        value);
+        value, above);
   }
   if (!story.exploration.counts.complete || story.tick) {
     if (is_zh(language)) {

@@ -139,6 +139,9 @@ Json json_of(const scenarios::ExploredProperty& property, const std::string& wit
                                   {"attained", threshold.infimum.attained},
                                   {"exact", threshold.is_exact}});
     if (threshold.is_downward) json["thresholds"].back()["downward"] = true;
+    if (const auto& least = threshold.least_possible)
+      json["thresholds"].back()["least_possible"] = {{"infimum", sim::to_string(least->value)},
+                                                     {"attained", least->attained}};
     if (!threshold.together_with.empty()) {
       Json& one = json["thresholds"].back();
       one["together_with"] = threshold.together_with;

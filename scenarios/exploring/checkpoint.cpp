@@ -32,4 +32,22 @@ std::uint64_t identity_of_checkpoint(const Scenario& scenario, std::string_view 
   return digest_of(identity_of(explored).append(how));
 }
 
+std::optional<Diagnostic> read_begin(std::istream& in, const std::string& name, std::uint64_t identity,
+                                     const std::string& story) {
+  std::string first;
+  std::getline(in, first);
+  std::uint64_t known = 0;
+  if (first != kCheckpointBegin) {
+    return Diagnostic{
+        name, {1, 1}, "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
+  }
+  in >> known;
+  if (in && known == identity) return std::nullopt;
+  return Diagnostic{name,
+                    {2, 1},
+                    fmt::format("this checkpoint belongs to another story than {}, or to another way of exploring it; "
+                                "leave out --resume to begin anew",
+                                story)};
+}
+
 }  // namespace lockstep::scenarios

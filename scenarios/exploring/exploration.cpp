@@ -138,8 +138,6 @@ class Search {
     return "";
   }
 
-  // --- Threads.
-
   /// What somebody found in a branch.
   struct Found {
     BranchOutcome outcome;
@@ -284,32 +282,14 @@ class Search {
 
   std::optional<Diagnostic> resume() {
     std::istringstream in(options_.resume_from);
-    std::string first;
-    std::getline(in, first);
-    std::uint64_t identity = 0;
+    if (auto problem = read_begin(in, options_.resume_name, identity(), scenario_.file)) return problem;
     std::string last;
-    if (first != kCheckpointBegin) {
-      return Diagnostic{options_.resume_name,
-                        {1, 1},
-                        "this is no checkpoint of this version of lockstep; leave out --resume to begin anew"};
-    }
-    in >> identity;
-    if (!in || identity != this->identity()) {
-      return Diagnostic{
-          options_.resume_name,
-          {2, 1},
-          fmt::format("this checkpoint belongs to another story than {}, or to another way of exploring it; leave out "
-                      "--resume to begin anew",
-                      scenario_.file)};
-    }
     if (!is_whole_checkpoint(options_.resume_from) || !stack_.read(in) || !total_->read(in) || !(in >> last) ||
         last != "end") {
       return Diagnostic{options_.resume_name, {3, 1}, "this checkpoint is damaged; leave out --resume to begin anew"};
     }
     return std::nullopt;
   }
-
-  // --- The result.
 
   void conclude() {
     result_.counts = stack_.counts();
@@ -378,6 +358,7 @@ class Search {
     const std::optional<std::string>& trouble =
         total_->script_mistake() ? total_->script_mistake() : total_->script_trouble();
     if (!tally.best.empty() || !tally.suspects.empty()) {
+      if (!trouble) explored.least_possible = least_possible(tally);
       show(tally, explored, worker);
       // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
       for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
@@ -415,6 +396,7 @@ class Search {
           tell(tally, *witness, explored);
           // A run shows it broken far beyond the least value, and not there: where it begins is not known.
           if (is_large || first) explored.thresholds.clear();
+          if (explored.thresholds.empty()) tell_at_most(explored);
           return;
         }
         if (!first) first = std::get<Unconfirmed>(std::move(shown));
@@ -484,7 +466,8 @@ class Search {
             });
         if (is_known) continue;
         Threshold& found = explored.thresholds.emplace_back(
-            Threshold{parameters_[p].name, *extent, is_exact, {}, parameters_[p].range});
+            Threshold{parameters_[p].name, *extent, is_exact, {}, {}, parameters_[p].range});
+        if (!is_exact && !is_downward) found.least_possible = explored.least_possible;
         const std::span<const checker::ValueInterval> values = tally.values[p].intervals();
         found.values.assign(values.begin(), values.end());
         checker::ValueSet all = tally.values[p];
@@ -508,6 +491,24 @@ class Search {
     if (!frontier.says_more()) return;
     explored.polygons.assign(frontier.polygons().begin(), frontier.polygons().end());
     explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
+  }
+
+  /// Of a length, if it is the only parameter.
+  std::optional<checker::Extent> least_possible(const PropertyTally& tally) const {
+    const bool is_only = result_.counts.complete && parameters_.size() == 1;
+    if (!is_only || sim::moves_clock(*sim::kind_of_parameter(parameters_.front().name))) return std::nullopt;
+    checker::ThresholdFold possible = tally.thresholds.front();
+    possible.merge(tally.possible.front());
+    return possible.upward();
+  }
+
+  /// What the witness of such a violation has.
+  void tell_at_most(ExploredProperty& explored) const {
+    if (!explored.least_possible) return;
+    const JudgedParameter& parameter = parameters_.front();
+    if (const auto shown = longest_fault(*explored.witness, parameter.name))
+      explored.thresholds.push_back(
+          {parameter.name, {*shown, true}, false, explored.least_possible, {}, parameter.range});
   }
 
   const Scenario& scenario_;

@@ -25,6 +25,8 @@ struct Threshold {
   /// False: the margin is at most this. What breaks it with less rests on times that were widened, so that only a
   /// replay could tell; or a bound ended the search before all was looked at.
   bool is_exact = true;
+  /// Of one that is not exact because of widened times: with nothing smaller it can break. Nothing: that is not known.
+  std::optional<checker::Extent> least_possible = {};
   /// restart_after: all values that break it; several restarts take equally long. Others: empty.
   std::vector<checker::ValueInterval> values;
   sim::DurationRange range = {};  ///< what the file allows
@@ -45,7 +47,8 @@ struct ExploredProperty {
   /// complete, and what it is about was seen. not_judged: it was not, or there is none in this story. unknown: a bound
   /// was hit, a script made a mistake, … `why` says.
   checker::Verdict verdict = checker::Verdict::unknown;
-  std::string why;  ///< one sentence for people
+  std::optional<checker::Extent> least_possible = {};  ///< of the only length: with nothing smaller it can break
+  std::string why;                                     ///< one sentence for people
   std::uint64_t violating_traces = 0;
   std::vector<std::string> by;          ///< violated: whom the witness blames
   std::vector<checker::WaitFor> waits;  ///< no-deadlock, violated: who waits for whom in the witness
@@ -95,6 +98,9 @@ struct Exploration {
 
   const ExploredProperty& property(std::string_view name) const;
 };
+
+/// The longest of the faults of a run whose length this parameter is; nothing if there is none.
+std::optional<sim::Duration> longest_fault(const Scenario& run, std::string_view parameter);
 
 /// The verdict on what an exploration cannot follow: nothing is known.
 Exploration not_explored(std::string_view why);

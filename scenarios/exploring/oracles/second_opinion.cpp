@@ -143,7 +143,7 @@ class SecondOpinion {
       property.why = fmt::format("{}{}", disagreement, witness->why);
       take(*witness, property);
       for (const std::string& parameter : parameters())
-        property.thresholds.push_back({parameter, {value_of(parameter), true}, false});
+        property.thresholds.push_back({parameter, {value_of(parameter), true}, false, property.least_possible});
       return;
     }
     Unconfirmed& unconfirmed = std::get<Unconfirmed>(shown);
