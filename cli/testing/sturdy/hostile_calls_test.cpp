@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <iterator>
 #include <map>
 
@@ -267,6 +268,10 @@ std::vector<std::string> mistakes(const std::vector<std::string>& words, const S
 }  // namespace
 
 TEST_CASE("hostile: made-up calls of all commands with made-up files") {
+  if (tracked_files(in_tree(""), "*.md").empty()) {
+    std::cout << "SKIPPED: no checkout of git, whose files are what the made-up ones are made of\n";
+    return;
+  }
   std::map<int, std::uint64_t> exits;
   std::map<std::string, std::uint64_t> commands;
   const std::uint64_t first = std::getenv("LOCKSTEP_HUNT_FIRST") == nullptr
