@@ -11,12 +11,13 @@
 # lockstep_folder(<folder> [LINKS <libraries of the library>...]
 #   [TOGETHER <groups>]         its sources are compiled in so many groups (1)
 #   [HOT ALL | <subfolders>...] what is optimised: nothing, if this is not given
+#   [COLD_WITH_SANITIZERS]      nothing of it with sanitizers
 #   [TEST_LINKS <more for its tests>...] [TOOL_LINKS <more for its tools and benches>...] [FUZZED <the only subfolder that its fuzzers feed>])
 #
 # Of what is hot there is, in preset release, a second library lockstep_<folder>_plain without optimisation: docs/decisions/how-it-is-built.md.
 
 function(lockstep_folder folder)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "FUZZED;TOGETHER" "HOT;LINKS;TEST_LINKS;TOOL_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COLD_WITH_SANITIZERS" "FUZZED;TOGETHER" "HOT;LINKS;TEST_LINKS;TOOL_LINKS")
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   list(FILTER sources EXCLUDE REGEX "/main\\.cpp$")
   foreach(kind test testing fuzz bench tool)
@@ -49,7 +50,7 @@ function(lockstep_folder folder)
 endfunction()
 
 function(lockstep_library folder sources)
-  cmake_parse_arguments(PARSE_ARGV 2 arg "" "FUZZED;TOGETHER" "HOT;LINKS;TEST_LINKS;TOOL_LINKS")
+  cmake_parse_arguments(PARSE_ARGV 2 arg "COLD_WITH_SANITIZERS" "FUZZED;TOGETHER" "HOT;LINKS;TEST_LINKS;TOOL_LINKS")
   set(library lockstep_${folder})
   if(NOT sources)
     add_library(${library} INTERFACE)
@@ -84,8 +85,7 @@ function(lockstep_library folder sources)
       lockstep_is_cold(${library})
     endif()
   endif()
-  # Half of what compiling with sanitizers takes are the models, which their own tests run for seconds; the engine they would slow down.
-  if(LOCKSTEP_SANITIZE AND folder STREQUAL "models")
+  if(LOCKSTEP_SANITIZE AND arg_COLD_WITH_SANITIZERS)
     lockstep_is_cold(${library})
   endif()
   lockstep_uses(${library} PUBLIC "${arg_LINKS}")

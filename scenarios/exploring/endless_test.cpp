@@ -5,7 +5,6 @@
 #include <catch2/catch.hpp>
 
 #include "scenarios/checking/check.hpp"
-#include "scenarios/format/loader.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 
@@ -13,6 +12,7 @@ namespace lockstep::scenarios::endless_test {
 namespace {
 
 using testing::catalogue;
+using testing::parsed;
 
 constexpr std::string_view kBegin = R"(title  = { en = "t", zh = "t" }
 story  = { en = "s", zh = "s" }
@@ -25,11 +25,7 @@ ttl = "1s"
 latency = "0ms"
 )";
 
-Scenario story(std::string_view rest) {
-  auto parsed = parse(std::string(kBegin) + std::string(rest), "x.toml", catalogue());
-  if (const auto* problem = std::get_if<Diagnostic>(&parsed)) FAIL(problem->to_string());
-  return std::get<Scenario>(std::move(parsed));
-}
+Scenario story(std::string_view rest) { return parsed(std::string(kBegin) + std::string(rest)); }
 
 /// A has the lock for ever, and B, whose name is in line 15, asks again at once.
 constexpr std::string_view kLoop = R"([[client]]
@@ -81,7 +77,7 @@ TEST_CASE("endless: check tells the same, and that it is not complete") {
 TEST_CASE("endless: while somebody waits for an answer that never comes, watchdogs tick on, in check as in a run") {
   // B is done with the lock and keeps it. A's answer is held back by a pause that redis does not survive, and A has no
   // timeout: so B's next tick is part of the story.
-  auto parsed = parse(R"(title  = { en = "t", zh = "t" }
+  const Scenario scenario = parsed(R"(title  = { en = "t", zh = "t" }
 story  = { en = "s", zh = "s" }
 lesson = { en = "l", zh = "l" }
 source = "us"
@@ -105,10 +101,8 @@ length = "5ms"
 [[may]]
 kind = "crash"
 server = "redis"
-)",
-                      "x.toml", catalogue());
-  REQUIRE(std::holds_alternative<Scenario>(parsed));
-  const auto result = check(std::get<Scenario>(parsed), catalogue());
+)");
+  const auto result = check(scenario, catalogue());
   REQUIRE(std::holds_alternative<Exploration>(result));
   const Exploration& exploration = std::get<Exploration>(result);
   CHECK(exploration.counts.complete);
@@ -195,10 +189,7 @@ progress = { within = "50ms" }
 TEST_CASE("endless: heartbeats that put off the end of a lease are followed no further than what else is under way") {
   // B's DELETE_RANGE sleeps while its heartbeats go on, each of which sets etcd's clock for the lease anew. A message may
   // be delayed by two seconds, so by then it has come.
-  auto parsed = parse(R"(
-title  = { en = "t", zh = "t" }
-story  = { en = "s", zh = "s" }
-lesson = { en = "l", zh = "l" }
+  const Scenario scenario = parsed(R"(
 [lock]
 algorithm = "etcd-mutex"
 ttl = "2s"
@@ -217,10 +208,8 @@ hold = "100ms"
 kind = "delay"
 client = "A"
 length = ["0ms", "2s"]
-)",
-                      "x.toml", catalogue());
-  REQUIRE(std::holds_alternative<Scenario>(parsed));
-  const auto result = check(std::get<Scenario>(parsed), catalogue());
+)");
+  const auto result = check(scenario, catalogue());
   REQUIRE(std::holds_alternative<Exploration>(result));
   const Exploration& exploration = std::get<Exploration>(result);
   CHECK(exploration.counts.complete);
