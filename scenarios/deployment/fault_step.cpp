@@ -19,6 +19,7 @@ std::string fault_step(const sim::World& world, const sim::Event& event) {
   }
   const std::string name(event.message->name());
   if (!event.message->is_reply && !event.bounced) return world.name(event.from) + "." + name;
+  if (event.message->is_push && !event.bounced) return world.is_heard(event) ? name : "";
   if (!world.is_awaited(event.message->call)) return "";
   return event.bounced ? "reset" : name;
 }

@@ -61,7 +61,12 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
   if (kind != StepKind::message && kind != StepKind::scheduled) {
     valid.insert(valid.end(), {"acquire", "release", "leave", "renew"});
   }
-  if (kind == StepKind::handled) valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
+  if (kind == StepKind::handled) {
+    valid.insert(valid.end(), {"start", "work", "sleep", "tick", "timeout", "reset"});
+    // What a server tells unasked.
+    const std::vector<std::string_view> told = draft.server_kind.other_messages();
+    valid.insert(valid.end(), told.begin(), told.end());
+  }
   const std::vector<std::string_view> requests = draft.server_kind.requests();
   valid.insert(valid.end(), requests.begin(), requests.end());
   if (contains(valid, step.name)) return step;
