@@ -1,4 +1,5 @@
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/parameters.hpp"
 
 #include <algorithm>
 #include <ostream>

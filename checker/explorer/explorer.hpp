@@ -143,6 +143,8 @@ class Explorer final : public sim::Decisions {
   std::span<const ExploredFault> faults() const;
   std::span<const ExploredParameter> parameters() const;
   std::span<const ParametricBound> parametric() const;
+  /// With which times runs show what this trace assumed of digits, which its instants do not have.
+  std::span<const sim::WholeUnits> whole_units() const;
   /// Whether a comparison of this trace was widened in a way that `parametric` does not say, because a clock drifts.
   bool is_widened() const;
 

@@ -24,6 +24,7 @@
 #include "reports/text/output_file.hpp"
 #include "scenarios/checking/agreement.hpp"
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/parameters.hpp"
 #include "scenarios/exploring/state_graph.hpp"
 #include "scenarios/families/families.hpp"
 #include "scenarios/families/no_return.hpp"

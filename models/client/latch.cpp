@@ -76,8 +76,10 @@ void PermitWait::await_suspend(std::coroutine_handle<> program) {
   latch_.waiters_.push_back(this);
   if (limits_.patience != nullptr) limits_.patience->waiter_ = this;
   sim::World& world = client_.world();
+  begin_ = world.now();
   if (limits_.after) {
-    timer_ = world.set_timer_after(client_.id(), limits_.after->moment, limits_.after->delay, limits_.kind, *this);
+    timer_ = world.set_timer_after(client_.id(), limits_.after->moment, limits_.after->delay, limits_.after->is_learnt,
+                                   limits_.kind, *this);
   } else if (limits_.timeout) {
     const sim::Duration length = client_.clock().true_length(*limits_.timeout);
     timer_ = world.set_timer(client_.id(), sim::DurationRange::exactly(length), limits_.kind, *this);
@@ -86,7 +88,10 @@ void PermitWait::await_suspend(std::coroutine_handle<> program) {
 
 void PermitWait::timer_fired() {
   timer_ = {};
-  if (limits_.after) client_.world().note_approximation();
+  sim::World& world = client_.world();
+  // At a moment that is known it ends exactly then.
+  if (limits_.after && !limits_.after->delay.is_exact())
+    world.note_approximation(sim::WholeUnits{begin_, world.now(), limits_.after->unit, limits_.after->rounded});
   give_up();
 }
 

@@ -46,6 +46,10 @@ struct PermitLimits {
   struct After {
     sim::Instant moment;
     sim::DurationRange delay;
+    /// If the delay is a range: the timeout is a whole number of these, and what is left of this rounded down.
+    sim::Duration unit = {};
+    std::optional<sim::WholeUnits::Length> rounded = {};
+    bool is_learnt = false;  ///< as of `sim::Event`
   };
   std::optional<After> after = std::nullopt;
   Patience* patience = nullptr;  ///< nor beyond its end
@@ -90,6 +94,7 @@ class [[nodiscard]] PermitWait final : private sim::TimerOwner {
   Latch& latch_;
   PermitLimits limits_;
   sim::TimerRef timer_;
+  sim::Instant begin_;
   std::coroutine_handle<> program_;
   bool is_waiting_ = false;
   bool got_ = false;

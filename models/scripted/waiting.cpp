@@ -46,7 +46,7 @@ int cancel(lua_State* lua) {
 }
 
 /// What stands behind a wait: nothing, a length, or { length = 50, patience = p, lease = reply }.
-void read_limits(lua_State* lua, int index, std::size_t server, PermitLimits& limits) {
+void read_limits(lua_State* lua, int index, PermitLimits& limits) {
   limits = {};
   if (lua_isnoneornil(lua, index)) return;
   if (!lua_istable(lua, index)) {
@@ -68,7 +68,7 @@ void read_limits(lua_State* lua, int index, std::size_t server, PermitLimits& li
     if (!left) fail(lua, "lease is what is left of another's: what PTTL replied");
     if (limits.patience == nullptr)
       fail(lua, "a wait as long as a lease needs a patience, too: { lease = reply, patience = p }");
-    limits = locks::while_leased(*left, running(lua).client(), server, *limits.patience);
+    limits = locks::while_leased(*left, running(lua).client(), std::nullopt, *limits.patience);
   }
   lua_pop(lua, 1);
   lua_getfield(lua, index, "length");
@@ -121,9 +121,9 @@ locks::Subscriptions::Channel& channel_at(lua_State* lua, std::size_t& number) {
 
 int wait_for_message(lua_State* lua) {
   std::size_t number = 0;
-  const locks::Subscriptions::Channel& channel = channel_at(lua, number);
+  channel_at(lua, number);
   Run& run = running(lua);
-  read_limits(lua, 2, channel.server, run.request.limits);
+  read_limits(lua, 2, run.request.limits);
   run.request.number = number;
   return wait_for(lua, run, Request::Kind::message);
 }
@@ -162,7 +162,7 @@ std::size_t latch_at(lua_State* lua, const char* example) {
 int wait_at_latch(lua_State* lua) {
   const std::size_t number = latch_at(lua, "latch:wait(50)");
   Run& run = running(lua);
-  read_limits(lua, 2, 0, run.request.limits);
+  read_limits(lua, 2, run.request.limits);
   run.request.number = number;
   return wait_for(lua, run, Request::Kind::latch);
 }

@@ -1,16 +1,13 @@
 #include "scenarios/checking/check.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "checker/properties/properties.hpp"
 #include "scenarios/checking/agreement.hpp"
-#include "scenarios/deployment/allowed_faults.hpp"
+#include "scenarios/checking/margins.hpp"
 #include "scenarios/exploring/oracles/grid.hpp"
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 #include "scenarios/story/own_lock.hpp"
@@ -58,27 +55,32 @@ class EndOfPatience {
 
 std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                             const CheckOptions& options) {
-  const ExplorationOptions& how = options.exploration;
+  ExplorationOptions how = options.exploration;
+  how.began = how.begin();
   std::variant<Exploration, Diagnostic> result;
   if (how.interrupted && how.interrupted()) {
     result = not_finished("interrupted", "interrupted before it began");
   } else {
-    const double begin = how.stopwatch ? how.stopwatch() : 0;
-    EndOfPatience patience(how, begin);
+    EndOfPatience patience(how, *how.began);
     const sim::Stop::Question is_late = [&] { return patience(); };
     const sim::Stop::Scope scope(is_late);
     try {
       result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
-      Exploration* exploration = std::get_if<Exploration>(&result);
-      if (exploration != nullptr && !options.tick && options.second_opinion)
-        second_opinion(scenario, catalogue, how, begin, *exploration, options.opinion_effort);
     } catch (const sim::Stopped&) {
       result = not_finished(patience.is_interrupted() ? "interrupted" : "max-seconds",
                             "a bound was hit before anything was known");
     }
+    if (auto* exploration = std::get_if<Exploration>(&result); exploration != nullptr && !options.tick) {
+      try {
+        confirm_margins(scenario, catalogue, how, *exploration);
+        if (options.second_opinion) second_opinion(scenario, catalogue, how, *exploration, options.opinion_effort);
+      } catch (const sim::Stopped&) {
+        // What was known before stays known.
+      }
+    }
     Exploration* exploration = std::get_if<Exploration>(&result);
     if (exploration != nullptr && how.stopwatch && exploration->seconds == 0)
-      exploration->seconds = how.stopwatch() - begin;
+      exploration->seconds = how.stopwatch() - *how.began;
   }
   if (Exploration* exploration = std::get_if<Exploration>(&result))
     compare_with_file(scenario, catalogue, options, *exploration);
@@ -93,30 +95,6 @@ void compare_with_file(const Scenario& scenario, const models::locks::Catalogue&
           {.parameter = how.parameter,
            .counts_traces = how.reduction && !how.thorough && !options.tick,
            .claims = entry == nullptr ? std::span<const std::string_view>() : entry->claims});
-}
-
-std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value) {
-  const auto is_outside = [&](sim::DurationRange range, sim::Duration lo, sim::Duration hi) {
-    return hi < range.lo || lo > range.hi;
-  };
-  for (MaySpec& may : story.may) {
-    if (parameter_of(may) != parameter) continue;
-    sim::DurationRange& range = *length_of(may);
-    const sim::Duration lo = may_come_back(may.kind) ? value : -value;
-    if (value < sim::Duration::zero() || is_outside(range, lo, value)) {
-      return fmt::format("{} is not a {} of {}, line {}: that goes from {} to {}", sim::to_string(value), parameter,
-                         story.file, may.at.line, sim::to_string(range.lo), sim::to_string(range.hi));
-    }
-    range = {std::max(range.lo, lo), std::min(range.hi, value)};
-  }
-  story.expect_check.clear();
-  story.expect_traces.reset();
-  return std::nullopt;
-}
-
-bool has_parameter(const Scenario& scenario, std::string_view parameter) {
-  return std::any_of(scenario.may.begin(), scenario.may.end(),
-                     [&](const MaySpec& may) { return parameter_of(may) == parameter; });
 }
 
 }  // namespace lockstep::scenarios

@@ -4,7 +4,6 @@
 // expects.
 
 #include <optional>
-#include <string_view>
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
@@ -30,13 +29,5 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
 /// Fills in what the file expects and the algorithm claims, as `check` does.
 void compare_with_file(const Scenario& scenario, const models::locks::Catalogue& catalogue, const CheckOptions& options,
                        Exploration& exploration);
-
-/// The story with faults of this parameter that are no larger than `value`: pauses, and jumps and skews to either side.
-/// Restarts take just that long, since it is the short ones that do harm. It expects nothing of `check` any more: what
-/// the file expects is of its whole ranges. Returns what is wrong with the value.
-std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value);
-
-/// Whether a [[may]] of the story has a range of which a threshold can be asked: one of `sim::kFaultParameters`.
-bool has_parameter(const Scenario& scenario, std::string_view parameter);
 
 }  // namespace lockstep::scenarios

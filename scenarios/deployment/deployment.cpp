@@ -280,8 +280,10 @@ sim::Task<void> Deployment::visit_program(Client& client) {
     co_await client.sleep(visit_from_->offset() - world_.now().offset());
   const sim::Duration within = visit_bound_;
   const sim::Instant time_is_up = world_.now() + within;
+  // A program that rests for longer than that begins its last attempt when it has rested.
+  const sim::Duration longest = within * 4 + pause_of_visitor(1);
   const sim::TimerRef end =
-      world_.set_timer(probe_, sim::DurationRange::exactly(within * 4), sim::TimerKind::deadline, visit_end_);
+      world_.set_timer(probe_, sim::DurationRange::exactly(longest), sim::TimerKind::deadline, visit_end_);
   std::size_t taken = 0;
   for (int attempts = 1;; ++attempts) {
     const bool is_last = world_.is_at_or_after(world_.now(), time_is_up);

@@ -47,6 +47,20 @@ std::optional<Exploration> endless_exploration(const Scenario& scenario, const m
   return exploration;
 }
 
+std::variant<Exploration, Diagnostic> without_probe(std::variant<Exploration, Diagnostic> others,
+                                                    std::uint64_t events) {
+  if (auto* exploration = std::get_if<Exploration>(&others)) {
+    ExploredProperty& recovery = exploration->properties[checker::position_of_property("recoverable")];
+    recovery.verdict = checker::Verdict::unknown;
+    recovery.applies = true;
+    recovery.why = fmt::format(
+        "whether a new client gets the lock when all others are done or dead was not looked at: an execution of that "
+        "has more than {} events",
+        events);
+  }
+  return others;
+}
+
 Diagnostic too_long_to_explore(const Scenario& scenario, std::uint64_t events) {
   return {scenario.file,
           {},

@@ -81,7 +81,6 @@ class Search {
     workers_.resize(options.threads != nullptr ? options.threads->size() : std::max(1U, options.jobs));
     workers_.front().emplace(scenario, catalogue, settings_, options, probe_, first_comer_gets_it_, visitor_attempt_);
     total_.emplace(new_judge(*workers_.front()));
-    begin_ = now();
   }
 
   /// Nothing: an execution has more events than one may have.
@@ -134,7 +133,7 @@ class Search {
   /// What real time and people say: whether the exploration ends here.
   std::string_view bound_hit() const {
     if (options_.interrupted && options_.interrupted()) return "interrupted";
-    if (options_.max_seconds > 0 && now() - begin_ >= options_.max_seconds) return "max-seconds";
+    if (options_.max_seconds > 0 && now() - *options_.began >= options_.max_seconds) return "max-seconds";
     return "";
   }
 
@@ -253,7 +252,7 @@ class Search {
   void tell_progress() const {
     ExplorationProgress progress;
     progress.counts = stack_.counts();
-    progress.seconds = now() - begin_;
+    progress.seconds = now() - *options_.began;
     if (stack_.share_done() > 0) {
       progress.estimated_traces = static_cast<double>(progress.counts.traces) *  // tidy: not deciding
                                   (static_cast<double>(checker::kWholeSearch) /  // tidy: not deciding
@@ -296,7 +295,7 @@ class Search {
     result_.alike = alike_names(scenario_, catalogue_);
     result_.marks = total_->marks().marks(settings_.faults);
     conclude_properties();
-    result_.seconds = now() - begin_;
+    result_.seconds = now() - *options_.began;
   }
 
   /// Several witnesses take several threads: they are a tenth of what a search of some milliseconds takes.
@@ -358,7 +357,10 @@ class Search {
     const std::optional<std::string>& trouble =
         total_->script_mistake() ? total_->script_mistake() : total_->script_trouble();
     if (!tally.best.empty() || !tally.suspects.empty()) {
-      if (!trouble) explored.least_possible = least_possible(tally);
+      const bool is_all = result_.counts.complete && parameters_.size() == 1 && !trouble;
+      // Of a length: clocks are off to both sides.
+      if (is_all && !sim::moves_clock(*sim::kind_of_parameter(parameters_.front().name)))
+        explored.least_possible = tally.least_possible();
       show(tally, explored, worker);
       // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
       for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
@@ -396,7 +398,8 @@ class Search {
           tell(tally, *witness, explored);
           // A run shows it broken far beyond the least value, and not there: where it begins is not known.
           if (is_large || first) explored.thresholds.clear();
-          if (explored.thresholds.empty()) tell_at_most(explored);
+          if (explored.thresholds.empty() && explored.least_possible)
+            explored.tell_at_most(parameters_.front().name, parameters_.front().range);
           return;
         }
         if (!first) first = std::get<Unconfirmed>(std::move(shown));
@@ -493,24 +496,6 @@ class Search {
     explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
   }
 
-  /// Of a length, if it is the only parameter.
-  std::optional<checker::Extent> least_possible(const PropertyTally& tally) const {
-    const bool is_only = result_.counts.complete && parameters_.size() == 1;
-    if (!is_only || sim::moves_clock(*sim::kind_of_parameter(parameters_.front().name))) return std::nullopt;
-    checker::ThresholdFold possible = tally.thresholds.front();
-    possible.merge(tally.possible.front());
-    return possible.upward();
-  }
-
-  /// What the witness of such a violation has.
-  void tell_at_most(ExploredProperty& explored) const {
-    if (!explored.least_possible) return;
-    const JudgedParameter& parameter = parameters_.front();
-    if (const auto shown = longest_fault(*explored.witness, parameter.name))
-      explored.thresholds.push_back(
-          {parameter.name, {*shown, true}, false, explored.least_possible, {}, parameter.range});
-  }
-
   const Scenario& scenario_;
   const models::locks::Catalogue& catalogue_;
   const ExplorationOptions& options_;
@@ -522,7 +507,6 @@ class Search {
   std::deque<std::optional<Worker>> workers_;  ///< they do not move; all but the first are made by their threads
   std::optional<TraceJudge> total_;
   Exploration result_;
-  double begin_ = 0;                          // tidy: not deciding
   double saved_ = 0;                          // tidy: not deciding
   std::atomic<std::uint64_t> not_shown_ = 0;  ///< violating traces of properties that no replay shows broken
   std::atomic<double> hit_at_ = 0;            ///< when a worker first found that a bound was hit; 0: not yet
@@ -546,6 +530,14 @@ std::variant<Exploration, Diagnostic> search(const Scenario& scenario, const mod
   if (auto endless = endless_exploration(scenario, catalogue)) return *std::move(endless);
   settings.max_steps = 16'000;
   if (auto found = Search(scenario, catalogue, options, settings, probe)()) return *std::move(found);
+  if (probe == ExploredStory::Probe::none || !is_asked(options, "recoverable"))
+    return too_long_to_explore(scenario, settings.max_steps);
+  // A client that tries again and again to get what never comes back may be what makes it long.
+  ExplorationOptions others = options;
+  others.save = nullptr, others.resume_from.clear();
+  others.asks = [&](std::string_view property) { return property != "recoverable" && is_asked(options, property); };
+  if (auto found = Search(scenario, catalogue, others, settings, ExploredStory::Probe::none)())
+    return without_probe(*std::move(found), settings.max_steps);
   return too_long_to_explore(scenario, settings.max_steps);
 }
 
@@ -572,7 +564,9 @@ bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& c
 }
 
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                                              const ExplorationOptions& options) {
+                                              const ExplorationOptions& given) {
+  ExplorationOptions options = given;
+  options.began = given.begin();
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
   if (sentinels_look_for_ever(scenario)) {
     return Diagnostic{scenario.file, scenario.sentinels_at,

@@ -37,6 +37,9 @@ struct ExplorationOptions {
   /// Seconds since some moment, for `max_seconds`, progress and `Exploration::seconds`: real time comes from outside,
   /// or not at all. Asked from any thread.
   std::function<double()> stopwatch;
+  /// What it said when `max_seconds` began; nothing: they begin with the call.
+  std::optional<double> began = std::nullopt;
+  double begin() const { return began ? *began : stopwatch ? stopwatch() : 0; }
   unsigned jobs = 1;           ///< threads; the result is the same for any number
   Threads* threads = nullptr;  ///< these, if there are any, and not `jobs` new ones
   /// Look for the threshold of this parameter alone ("pause", "restart_after", …); empty: of all.

@@ -15,6 +15,12 @@ const ExploredProperty& Exploration::property(std::string_view name) const {
   throw std::out_of_range("an exploration without the property " + std::string(name));
 }
 
+void Threshold::show(sim::Duration value) {
+  if (is_exact || !least_possible || !values.empty()) return;
+  is_exact = value <= (least_possible->attained ? least_possible->value : least_possible->value + kJustBeyond);
+  infimum = is_exact ? *least_possible : checker::Extent{std::min(value, infimum.value), true};
+}
+
 std::optional<sim::Duration> longest_fault(const Scenario& run, std::string_view parameter) {
   std::optional<sim::Duration> longest;
   for (const FaultSpec& fault : run.faults) {
@@ -23,6 +29,13 @@ std::optional<sim::Duration> longest_fault(const Scenario& run, std::string_view
     longest = std::max(longest.value_or(length->hi), length->hi);
   }
   return longest;
+}
+
+void ExploredProperty::tell_at_most(const std::string& parameter, sim::DurationRange range) {
+  const std::optional<sim::Duration> shown = longest_fault(*witness, parameter);
+  if (!shown) return;
+  thresholds.push_back({parameter, {*shown, true}, false, least_possible, {}, range});
+  thresholds.back().show(*shown);
 }
 
 Exploration not_explored(std::string_view why) {

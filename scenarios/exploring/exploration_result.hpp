@@ -19,6 +19,10 @@
 namespace lockstep::scenarios {
 
 /// The smallest value of a range of the file with which a property is violable.
+/// How far beyond a value is as near to it as whole nanoseconds allow: one for the fault that is longer than something,
+/// one for the violation that lasts.
+inline constexpr sim::Duration kJustBeyond = sim::Duration::nanoseconds(2);
+
 struct Threshold {
   std::string parameter;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
   checker::Extent infimum;
@@ -27,6 +31,8 @@ struct Threshold {
   bool is_exact = true;
   /// Of one that is not exact because of widened times: with nothing smaller it can break. Nothing: that is not known.
   std::optional<checker::Extent> least_possible = {};
+  /// A run breaks it with this value: the margin is exact if that is as near as can be to `least_possible`.
+  void show(sim::Duration value);
   /// restart_after: all values that break it; several restarts take equally long. Others: empty.
   std::vector<checker::ValueInterval> values;
   sim::DurationRange range = {};  ///< what the file allows
@@ -65,6 +71,9 @@ struct ExploredProperty {
   bool applies = true;       ///< false: the story has nothing that it is about, or nobody asked: then nobody claims it
   bool is_disputed = false;  ///< a concrete run contradicts the search: one of `Exploration::disagreements`
   bool as_expected = true;   ///< true when nothing was expected
+
+  /// Adds the margin that the witness has, of the only length. Requires: a witness and `least_possible`.
+  void tell_at_most(const std::string& parameter, sim::DurationRange range);
 };
 
 /// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was

@@ -17,6 +17,7 @@ std::variant<checker::StateGraph, Diagnostic> explored_states(const Scenario& sc
   if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);
   settings.faults = std::get<std::vector<checker::FaultBudget>>(std::move(budgets));
 
+  std::optional<checker::Explorer> explorer;  // outlives what it explores, which tells it what it takes back
   std::optional<ExploredStory> subject;
   checker::StateGraphOptions options;
   for (std::uint16_t i = 0; i < scenario.clients.size(); ++i) options.clients.push_back(sim::ProcessId{i});
@@ -29,10 +30,10 @@ std::variant<checker::StateGraph, Diagnostic> explored_states(const Scenario& sc
 
   checker::StateGraphCollector collector(std::move(options));
   settings.observer = &collector;
-  checker::Explorer explorer(settings);
-  subject.emplace(scenario, catalogue, explorer, ExploredStory::Probe::none);
+  explorer.emplace(settings);
+  subject.emplace(scenario, catalogue, *explorer, ExploredStory::Probe::none);
   const checker::ExplorerCounts counts =
-      explorer.explore(*subject, [&](checker::Explorer& at_end) { return collector.visit(at_end); });
+      explorer->explore(*subject, [&](checker::Explorer& at_end) { return collector.visit(at_end); });
   if (!collector.graph().bound.empty()) {
     return Diagnostic{scenario.file,
                       {},

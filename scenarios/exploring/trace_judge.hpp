@@ -58,6 +58,13 @@ struct PropertyTally {
   std::vector<BestTrace> best;      ///< of the violating traces, the best first
   std::vector<BestTrace> suspects;  ///< of the unconfirmed ones, likewise
 
+  /// Of the only parameter, a length: nothing smaller breaks it, in no trace and on no widened times.
+  std::optional<checker::Extent> least_possible() const {
+    checker::ThresholdFold all = thresholds.front();
+    all.merge(possible.front());
+    return all.upward();
+  }
+
   /// So many traces are kept: one of them may be such that no times in whole nanoseconds show it.
   static constexpr std::size_t kKept = 6;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/parameters.hpp"
 #include "scenarios/families/family_story.hpp"
 
 namespace lockstep::scenarios {

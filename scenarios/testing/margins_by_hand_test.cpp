@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/parameters.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/testing/broken_search.hpp"
@@ -73,6 +74,28 @@ std::string redlock(std::string_view ttl, std::string_view hold) {
 }
 
 }  // namespace
+
+TEST_CASE("by hand: a server's clock jumps to the end of a lease that was to be renewed") {
+  // Granted at 1 for 21, renewed when 7 have gone by since A knows: the renewal comes at 10. A jump of J just before it ends the
+  // lease there if 10 + J >= 22; later J has to be larger. A believes from 2 on.
+  const std::string world =
+      "[lock]\nalgorithm = \"redisson-lock\"\nwatchdog_timeout = \"21ms\"\n[[client]]\nname = \"A\"\nhold = "
+      "\"10ms\"\nattempts = 1\n[[may]]\nkind = \"jump\"\nby = ";
+  const auto verdict = [&](std::string_view range) {
+    return explored(fmt::format("{}{}\n", world, range)).property("faithful-renewal");
+  };
+  for (const std::string_view range : {"[\"0ms\", \"30ms\"]", "[\"-5ms\", \"12ms\"]", "[\"12ms\", \"13ms\"]"}) {
+    const ExploredProperty found = verdict(range);
+    INFO(range << " " << found.why);
+    REQUIRE(found.verdict == Verdict::violated);
+    REQUIRE(found.thresholds.size() == 1);
+    CHECK(found.thresholds.front().is_exact);
+    CHECK(found.thresholds.front().infimum == Extent{12_ms, true});
+  }
+  CHECK(verdict("[\"0ms\", \"11999999ns\"]").verdict == Verdict::holds);
+  CHECK(verdict("\"12ms\"").verdict == Verdict::violated);
+  CHECK(verdict("\"11999999ns\"").verdict == Verdict::holds);
+}
 
 TEST_CASE("by hand: a lease against one pause, two and three, of the work or of anything") {
   // A's reply takes 8, it works 15 and is paused for P in all: it believes until 23 + P after the server granted it. The key is gone 80 after that, and B

@@ -207,8 +207,14 @@ TEST_CASE("every story is found by check as its file expects, and each expectati
     const Exploration exploration = exploration_of(story);
     CHECK((exploration.counts.complete || sim::takes_few_cases()));
     if (!exploration.counts.complete) continue;  // with sanitizers not all of it
-    CHECK(exploration.unconfirmed == 0);
+    // What nobody promises or expects may stay open.
+    const bool is_any_open =
+        std::any_of(exploration.properties.begin(), exploration.properties.end(), [](const ExploredProperty& property) {
+          return property.verdict == checker::Verdict::unknown && property.claim == Claim::none && !property.expected;
+        });
+    CHECK((exploration.unconfirmed == 0 || is_any_open));
     for (const ExploredProperty& property : exploration.properties) {
+      CHECK((property.verdict != checker::Verdict::unknown || property.claim == Claim::none));
       INFO(property.name << ": " << checker::to_string(property.verdict) << ", " << property.why);
       CHECK(property.as_expected);
     }

@@ -71,6 +71,25 @@ std::string redis(const std::string& acquire) { return kLease + acquire + kDelet
 
 }  // namespace
 
+TEST_CASE("visitor: who rests for longer than it takes the lock to come back tries again all the same") {
+  // A dies between its two commands, and the key has no lease. The bound is 9 and a few round trips, a client rests for 100.
+  const std::string two_steps = R"(parameters = { ttl = { default = "9ms", role = "lease" } }
+function acquire(c)
+  if c.redis:setnx(c.key, c.name) == 1 then
+    c.redis:pexpire(c.key, c.parameters.ttl)
+    return { token = c.name }
+  end
+end
+)" + std::string(kDelete);
+  const std::string one = "[[client]]\nname = \"A\"\nhold = \"6ms\"\nattempts = 1\n";
+  CHECK(checked(story_of(two_steps, one)).property("recoverable").verdict == Verdict::holds);
+  CHECK(checked(story_of(two_steps, one + "[[may]]\nkind = \"crash\"\nclient = \"A\"\n"))
+            .property("recoverable")
+            .verdict == Verdict::violated);
+  const std::string dies = one + "[[fault]]\nkind = \"crash\"\nclient = \"A\"\nat = \"1500us\"\n";
+  CHECK(said_by_run(story_of(two_steps, dies)) == Verdict::violated);
+}
+
 TEST_CASE("visitor: what a failed attempt does to the lock keeps it from the next one") {
   // Each attempt gives the key another 100ms, and the next comes 12ms later.
   const std::string renews = redis(R"(function acquire(c)

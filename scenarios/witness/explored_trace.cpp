@@ -13,6 +13,7 @@ ExploredTrace trace_of(checker::Explorer& explorer) {
   }
   trace.parameters.assign(explorer.parameters().begin(), explorer.parameters().end());
   trace.parametric.assign(explorer.parametric().begin(), explorer.parametric().end());
+  trace.whole_units.assign(explorer.whole_units().begin(), explorer.whole_units().end());
   trace.constraints = explorer.constraints();
   return trace;
 }

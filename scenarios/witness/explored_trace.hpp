@@ -21,6 +21,7 @@ struct ExploredTrace {
   std::vector<checker::ExploredFault> faults;
   std::vector<checker::ExploredParameter> parameters;
   std::vector<checker::ParametricBound> parametric;
+  std::vector<sim::WholeUnits> whole_units;  ///< `Explorer::whole_units`
   checker::DifferenceConstraints constraints;
 };
 

@@ -17,9 +17,10 @@ using sim::Instant;
 
 constexpr Duration kRound = Duration::milliseconds(1);
 
-Duration rounded_up(Duration d) {
-  const Duration down = Duration::milliseconds(d.floor_ms());
-  return down < d ? down + kRound : down;
+Duration rounded_up(Duration d, Duration unit = kRound) {
+  const std::int64_t rest = d.count_ns() % unit.count_ns();
+  const Duration down = d - Duration::nanoseconds(rest < 0 ? rest + unit.count_ns() : rest);
+  return down < d ? down + unit : down;
 }
 
 /// The constraints once the parameters are known.
@@ -106,23 +107,27 @@ class Fixer {
 
   /// `to - from` becomes `wanted`; or else the least whole number of milliseconds that is possible, or the least.
   void fix(Instant from, Instant to, std::optional<Duration> wanted) {
-    const Duration shift = to.offset() - from.offset();
-    const auto least = constraints_.least_difference(from.variable(), to.variable());
+    const std::optional<Duration> least = least_between(from, to);
     if (!least) return;  // it could be any
-    const auto greatest = constraints_.greatest_difference(from.variable(), to.variable());
-    const auto is_possible = [&](Duration d) {
-      return d - shift >= least->value && (!greatest || d - shift <= greatest->value);
-    };
-    Duration value = least->value + shift;
-    if (wanted && is_possible(*wanted)) {
-      value = *wanted;
-    } else if (is_possible(rounded_up(value))) {
-      value = rounded_up(value);
+    if (wanted && is_possible(from, to, *wanted)) {
+      set(from, to, *wanted);
+    } else {
+      const Duration round = rounded_up(*least);
+      set(from, to, is_possible(from, to, round) ? round : *least);
     }
-    const bool first = constraints_.add(from.variable(), to.variable(), Bound::at_most(value - shift));
-    const bool second = constraints_.add(to.variable(), from.variable(), Bound::at_most(shift - value));
-    assert(first && second && "each value between the least and the greatest is possible");
-    static_cast<void>(first && second);
+  }
+
+  /// The least whole number of its units that is possible, if one of the first few is.
+  void fix_to_unit(const sim::WholeUnits& wanted) {
+    if (wanted.from.scale() != wanted.until.scale()) return;
+    constexpr int kTries = 16;
+    Duration round = rounded_up(least_between(wanted.from, wanted.until).value_or(Duration::zero()), wanted.unit);
+    for (int i = 0; i < kTries && is_possible(wanted.from, wanted.until, round); ++i, round += wanted.unit) {
+      const DifferenceConstraints before = constraints_;
+      set(wanted.from, wanted.until, round);
+      if (!wanted.rounded || rounds_to(*wanted.rounded, round, wanted.unit)) return;
+      constraints_ = before;
+    }
   }
 
   /// `later` comes after `earlier`, by a millisecond, or by as much less as it must be.
@@ -143,6 +148,32 @@ class Fixer {
   std::optional<std::vector<std::int64_t>> solution() const { return constraints_.solution_ns(); }
 
  private:
+  /// The length becomes one that is rounded down to `round`.
+  bool rounds_to(const sim::WholeUnits::Length& length, Duration round, Duration unit) {
+    return constraints_.add_at_most(length.from + round, length.until) &&
+           constraints_.add_at_most(length.until, length.from + (round + unit - Duration::nanoseconds(1)));
+  }
+
+  std::optional<Duration> least_between(Instant from, Instant to) const {
+    const auto least = constraints_.least_difference(from.variable(), to.variable());
+    return least ? std::optional(least->value + (to.offset() - from.offset())) : std::nullopt;
+  }
+
+  bool is_possible(Instant from, Instant to, Duration d) const {
+    const std::optional<Duration> least = least_between(from, to);
+    const auto greatest = constraints_.greatest_difference(from.variable(), to.variable());
+    return (!least || d >= *least) && (!greatest || d - (to.offset() - from.offset()) <= greatest->value);
+  }
+
+  /// Requires: it is possible.
+  void set(Instant from, Instant to, Duration d) {
+    const Duration between = d - (to.offset() - from.offset());
+    const bool first = constraints_.add(from.variable(), to.variable(), Bound::at_most(between));
+    const bool second = constraints_.add(to.variable(), from.variable(), Bound::at_most(-between));
+    assert(first && second && "each value between the least and the greatest is possible");
+    static_cast<void>(first && second);
+  }
+
   bool separate_by(Instant earlier, Instant later, Duration gap) {
     return constraints_.add_at_most(earlier + gap, later);
   }
@@ -172,7 +203,13 @@ std::optional<WitnessTimes> witness_times(const ExploredTrace& trace, const Viol
     if (!sim::lasts(fault.kind)) continue;
     // A pause of no length is none: a run would not notice it.
     fixer.separate(true_time(fault.from), true_time(fault.until));
-    fixer.fix(true_time(fault.from), true_time(fault.until), std::nullopt);
+    fixer.fix_to_unit({true_time(fault.from), true_time(fault.until), kRound});
+  }
+  // What a run prints, or waits, is a whole number. Where a fault has no room for a round length it needs what room it
+  // has for these.
+  for (const sim::WholeUnits& wanted : trace.whole_units) fixer.fix_to_unit(wanted);
+  for (const ExploredFault& fault : trace.faults) {
+    if (sim::lasts(fault.kind)) fixer.fix(true_time(fault.from), true_time(fault.until), std::nullopt);
   }
   const auto separate_strict = [&fixer](const Constraint& c) {
     // x_to - x_from < w: rather by a millisecond. The bound over whole nanoseconds holds already.

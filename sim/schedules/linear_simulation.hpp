@@ -89,7 +89,7 @@ class LinearSimulation final : public Scheduler {
   void cancelled(std::uint32_t slot) override;
   void postponed(std::uint32_t slot, Duration by) override;
   void crashed(ProcessId process) override;
-  void approximated() override { is_approximate_ = true; }
+  void approximated(const std::optional<WholeUnits>&) override { is_approximate_ = true; }
   bool is_at_or_after(Instant a, Instant b) override;
   Instant sum(Instant a, Instant plus, Instant minus) override;
   Instant later_of(Instant a, Instant b) override { return is_at_or_after(a, b) ? a : b; }

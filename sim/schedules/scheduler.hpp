@@ -64,8 +64,9 @@ class Scheduler {
     static_cast<void>(from), static_cast<void>(until), static_cast<void>(unit);
     return std::nullopt;
   }
-  /// What happens now depends on a length of time that is not known exactly: more can follow than really could.
-  virtual void approximated() {}
+  /// What happens now depends on a length of time that is not known exactly: more can follow than really could. With
+  /// times of which `shown_by` is true, if there is one, it does follow.
+  virtual void approximated(const std::optional<WholeUnits>& shown_by) { static_cast<void>(shown_by); }
   /// The later of the two.
   virtual Instant later_of(Instant a, Instant b) = 0;
 

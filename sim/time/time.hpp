@@ -111,6 +111,18 @@ class Instant {
   std::uint32_t anchor_ = 0;
 };
 
+/// That `until - from` is a whole number of units, which another length is if it is rounded down.
+struct WholeUnits {
+  struct Length {
+    Instant from;
+    Instant until;
+  };
+  Instant from;
+  Instant until;
+  Duration unit;
+  std::optional<Length> rounded = {};
+};
+
 inline namespace literals {
 constexpr Duration operator""_ns(unsigned long long n) { return Duration::nanoseconds(static_cast<std::int64_t>(n)); }
 constexpr Duration operator""_us(unsigned long long n) { return Duration::microseconds(static_cast<std::int64_t>(n)); }

@@ -253,7 +253,7 @@ TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kin
   return {slot, events_[slot].id};
 }
 
-TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind,
+TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange delay, bool is_learnt, TimerKind kind,
                                 TimerOwner& owner) {
   const ProcessState& setter = state(process);
   if (setter.doomed || !setter.alive) return {};
@@ -264,6 +264,7 @@ TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange d
   event.process = process;
   event.incarnation = setter.incarnation;
   event.is_anchored = true;
+  event.is_learnt = is_learnt;
   event.base = base;
   event.delay = delay;
   event.timer = &owner;
@@ -478,6 +479,8 @@ void World::answer_call(Message& message, ProcessId caller, ConnectionId connect
   if (message.is_push && !bounced) {
     // What was for an earlier life of it, that has not heard, and this one does not.
     if (message.session != connections_[connection.index].ended) return;
+    if (state(caller).has_step_faults) [[unlikely]]
+      reach(caller, message.name(), Moment::after);
     state(caller).process->notified(message, connection);
     return;
   }

@@ -84,6 +84,7 @@ struct Event {
   TimerKind timer_kind = TimerKind::sleep;
   bool bounced = false;      ///< a message that comes back because its receiver is gone
   bool is_anchored = false;  ///< `base` is a moment that does not depend on its cause
+  bool is_learnt = false;    ///< anchored; a pause on the way to where its length was learnt makes it later
   bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
   bool background = false;   ///< a tick, or see `World::set_background_timer`
   bool upkeep = false;       ///< background, or see `World::has_only_upkeep`
@@ -196,7 +197,8 @@ class World {
   /// this is no exploration, which would not end.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
   /// In an exploration: a timer that is due `delay` after `base`, another moment than the present, but not before now.
-  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
+  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, bool is_learnt, TimerKind kind,
+                           TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer) {
     if (timer.id != EventId{}) cancel_pending(timer);
@@ -240,8 +242,9 @@ class World {
     if (explored_) scheduler_->counted(question);
   }
   bool is_explored() const { return explored_; }
-  /// Tells an explorer that the length of a wait which just ended is known only as a range.
-  void note_approximation() { scheduler_->approximated(); }
+  /// Tells an explorer that it knows a length of time only as a range, on which hangs what happens now: see
+  /// `Scheduler::approximated`.
+  void note_approximation(const std::optional<WholeUnits>& shown_by = {}) { scheduler_->approximated(shown_by); }
   /// Whether two readings print as the same number of units. A symbolic one has no digits, but the same moment prints
   /// alike; and of two that are less than a unit apart an explorer tries both. That they print alike rests on more than
   /// it knows then (where the unit begins), so a replay has to show what follows.
@@ -250,7 +253,7 @@ class World {
   /// proves nothing. `why` outlives the world.
   void give_up(const char* why) {
     if (given_up_ == nullptr) given_up_ = why;
-    scheduler_->approximated();
+    scheduler_->approximated({});
   }
   /// Null: `give_up` was not called since the last restart.
   const char* given_up() const { return given_up_; }
@@ -263,6 +266,8 @@ class World {
   /// The first one since the last restart, or null.
   const char* mistake() const { return mistake_; }
 
+  /// Whether this push is for the present life of the process that it comes to.
+  bool is_heard(const Event& push) const { return push.message->session == connections_[push.channel / 2].ended; }
   /// Whether somebody still waits for the answer to this call.
   bool is_awaited(CallRef call) const {
     return call.generation != 0 && calls_[call.slot].generation == call.generation;

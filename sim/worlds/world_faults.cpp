@@ -125,7 +125,7 @@ bool World::prints_alike(Instant a, Instant b, Duration unit) {
   if (!explored_) return false;
   const bool is_apart = is_first_later ? is_at_or_after(a, b + unit) : is_at_or_after(b, a + unit);
   if (is_apart || choose(Choice::comparison, 2) == 0) return false;
-  note_approximation();
+  note_approximation(WholeUnits{Instant::origin(), is_first_later ? b : a, unit});
   return true;
 }
 

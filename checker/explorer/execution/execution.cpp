@@ -64,7 +64,7 @@ void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* reg
     process.frozen_until = held_back_until_ = step.process_free;
   }
   if (event.kind == sim::EventKind::fault) {
-    if (const std::optional<std::uint32_t> parameter = faults_.parameter_of(event))
+    if (const std::optional<std::uint32_t> parameter = faults_.parameter_of(*event.fault))
       process.wall.set_scale(scale_of_parameter(*parameter));
   }
   moment_.execute(slot, position);
@@ -169,10 +169,28 @@ bool Execution::is_at_or_after(Instant a, Instant b) {
   return readings_.is_at_or_after(faults_.departure_of(a), faults_.departure_of(b));
 }
 
+void Execution::approximated(const std::optional<sim::WholeUnits>& shown_by) {
+  const sim::Region::Outside outside;
+  std::optional<sim::WholeUnits> whole = shown_by;
+  if (whole) {
+    whole->from = faults_.departure_of(whole->from);
+    whole->until = faults_.departure_of(whole->until);
+  }
+  readings_.note_approximation(whole);
+}
+
 Instant Execution::sum(Instant a, Instant plus, Instant minus) {
   const sim::Region::Outside outside;
   break_silence();
   return readings_.sum(a, plus, minus);
+}
+
+Instant Execution::moved(Instant at, const sim::PlannedFault& fault, bool later) {
+  const sim::Region::Outside outside;
+  const std::optional<std::uint32_t> parameter = faults_.parameter_of(fault);
+  if (!parameter || at.scale() != 0) return Scheduler::moved(at, fault, later);
+  break_silence();
+  return readings_.moved(at, *parameter, later);
 }
 
 bool Execution::loses(sim::Event& message) {

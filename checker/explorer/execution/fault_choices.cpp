@@ -197,9 +197,9 @@ void FaultChoices::note_fault(const Step& step, const sim::Event& event) {
   }
 }
 
-std::optional<std::uint32_t> FaultChoices::parameter_of(const sim::Event& event) const {
+std::optional<std::uint32_t> FaultChoices::parameter_of(const sim::PlannedFault& fault) const {
   for (std::size_t i = 0; i < armed_count_; ++i) {
-    if (&armed_[i].fault == event.fault) return armed_[i].parameter;
+    if (&armed_[i].fault == &fault) return armed_[i].parameter;
   }
   return std::nullopt;
 }

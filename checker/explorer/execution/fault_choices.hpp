@@ -87,8 +87,8 @@ class FaultChoices {
   void cut_last_pause(sim::Instant at);
   /// Crashes, restarts and jumps are events; what is known of them as faults is noted when they are executed.
   void note_fault(const Step& step, const sim::Event& event);
-  /// The parameter by which the clock jumps that this event is the jump of.
-  std::optional<std::uint32_t> parameter_of(const sim::Event& event) const;
+  /// The parameter by which the clock jumps, if this is a jump by a range.
+  std::optional<std::uint32_t> parameter_of(const sim::PlannedFault& fault) const;
   /// Whether a message that is about to leave is lost. Another that is struck leaves later.
   bool strikes(sim::Event& message);
   /// Whether some message can be struck at all.

@@ -44,8 +44,12 @@ void Placement::place(Step& step, const sim::Event& event) {
     place_on_time(step, event, earlier, waits);
   }
   if (moment_.is_coda() && *moment_.coda_from() == trace_.position()) {
-    for (std::uint32_t i = 0; i < trace_.position(); ++i)
+    for (std::uint32_t i = 0; i < trace_.position(); ++i) {
       timing_.at_most(trace_[i].at + moment_.coda_after(), step.arrived);
+      // A visitor comes when servers go on again, as in a run: then it hears them before its patience ends, or never.
+      const bool is_server = moment_.world().state(trace_[i].process).process->is_service();
+      if (!moment_.is_without_ticks() && is_server) timing_.at_most(trace_[i].process_free, step.arrived);
+    }
   }
   come_after_all(step, Footprint());
   come_after_alike(step);
@@ -299,7 +303,7 @@ void Placement::come_after_last(const sim::Event& event) {
 
 void Placement::come_before_end(const sim::Event& timer) {
   const PossibleFaults& faults = rules_.faults;
-  if (timer.is_anchored && faults.may_pause()) return;
+  if (timer.is_learnt && faults.may_pause()) return;
   // Work that a pause prolongs comes at the end of that, and what is due meanwhile before it.
   const Step& step = trace_.present();
   const bool is_work = step.is(sim::EventKind::timer) && step.event.timer_kind == sim::TimerKind::work;
@@ -336,7 +340,7 @@ void Placement::arrive_within(Instant arrival, const sim::Event& event) {
   const bool is_quick = moment_.is_coda() && event.kind == sim::EventKind::message;
   DurationRange delay = is_quick ? DurationRange::exactly(event.delay.lo) : event.delay;
   // A pause on the way to where its length was learnt makes it that much later.
-  if (event.is_anchored && rules_.faults.may_pause()) delay.hi = Duration::forever();
+  if (event.is_learnt && rules_.faults.may_pause()) delay.hi = Duration::forever();
   timing_.between(event.base, arrival, delay);
 }
 

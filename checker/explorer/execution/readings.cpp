@@ -75,21 +75,42 @@ Instant Readings::sum(Instant a, Instant plus, Instant minus) {
   sim::invariant(trace_.position() != kNone, "only an event adds instants");
   std::vector<Instant>& known = trace_.present().sums;
   if (trace_.is_replay()) return known[next_sum_++];
-  ++widened_;
   const Instant made = timing_.fresh();
   const Instant given = made.on_scale(a.scale());
   known.push_back(given);
   ++next_sum_;
   // Readings of clocks that drift or are off by what nobody knows yet say nothing of their distance.
-  if (timing_.is_infeasible() || plus.scale() != minus.scale() || does_drift(std::max(a.scale(), plus.scale())))
+  if (timing_.is_infeasible()) return given;
+  if (plus.scale() != minus.scale() || does_drift(std::max(a.scale(), plus.scale()))) {
+    ++widened_;
     return given;
+  }
   Positions chain;
   for (std::uint32_t p = trace_.position(); p != kNone; p = trace_[p].cause) set_bit(chain, p);
   const Instant base = Instant(plus.variable(), plus.offset()) + (a.offset() - minus.offset());
   const auto [most, least] = timing_.greatest_differences_among(minus.variable(), a.variable(), chain);
   if (most) timing_.add(Constraint::at_most(made, base + most->value));
   if (least) timing_.at_most(base - least->value, made);
+  if (!most || !least || most->value != -least->value) ++widened_;
   return given;
+}
+
+Instant Readings::moved(Instant at, std::uint32_t parameter, bool later) {
+  sim::invariant(trace_.position() != kNone, "a clock jumps in an event");
+  std::vector<Instant>& known = trace_.present().sums;
+  if (trace_.is_replay()) return known[next_sum_++];
+  const Instant made = timing_.fresh();
+  known.push_back(made);
+  ++next_sum_;
+  if (timing_.is_infeasible()) return made;
+  const Instant from = later ? at : made;
+  const Instant to = later ? made : at;
+  const DurationRange range = faults_.parameters()[parameter].range;
+  timing_.add(Constraint::at_most(from + range.lo, to));
+  timing_.add(Constraint::at_most(to, from + range.hi));
+  add_exactly({Constraint::at_most(to, from), parameter, ParametricBound::none});
+  add_exactly({Constraint::at_most(from, to), ParametricBound::none, parameter});
+  return made;
 }
 
 }  // namespace lockstep::checker::explorer

@@ -27,19 +27,24 @@ class Readings {
       : trace_(trace), moment_(moment), timing_(timing), questions_(questions), faults_(faults) {}
 
   std::span<const ParametricBound> parametric() const { return parametric_; }
+  /// With which times runs show what was assumed of digits.
+  std::span<const sim::WholeUnits> whole_units() const { return whole_units_; }
   /// Whether a comparison of this trace was widened in a way that `parametric` does not say, because a clock drifts.
   bool is_widened() const { return widened_ != 0; }
 
   void note(StepMark& mark) const {
     mark.parametric = parametric_.size();
     mark.widened = widened_;
+    mark.whole_units = whole_units_.size();
   }
   void undo(const StepMark& mark) {
     parametric_.erase(parametric_.begin() + static_cast<std::ptrdiff_t>(mark.parametric), parametric_.end());
     widened_ = mark.widened;
+    whole_units_.erase(whole_units_.begin() + static_cast<std::ptrdiff_t>(mark.whole_units), whole_units_.end());
   }
   void clear() {
     parametric_.clear();
+    whole_units_.clear();
     widened_ = 0;
   }
 
@@ -51,8 +56,12 @@ class Readings {
   bool is_at_or_after(sim::Instant a, sim::Instant b);
   /// `a + (plus - minus)`: see `sim::Scheduler::sum`.
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus);
-  void note_approximation() {
-    if (!trace_.is_replay() && !timing_.is_infeasible()) ++widened_;
+  /// `at`, earlier by this parameter, or later: that exactly.
+  sim::Instant moved(sim::Instant at, std::uint32_t parameter, bool later);
+  void note_approximation(const std::optional<sim::WholeUnits>& shown_by) {
+    if (trace_.is_replay() || timing_.is_infeasible()) return;
+    ++widened_;
+    if (shown_by) whole_units_.push_back(*shown_by);
   }
 
  private:
@@ -66,6 +75,7 @@ class Readings {
   const FaultChoices& faults_;
 
   std::vector<ParametricBound> parametric_;
+  std::vector<sim::WholeUnits> whole_units_;
   std::uint32_t widened_ = 0;
   std::size_t next_sum_ = 0;
 };

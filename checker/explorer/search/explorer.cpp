@@ -36,6 +36,7 @@ std::uint32_t Explorer::story_length() const {
 std::span<const ExploredFault> Explorer::faults() const { return search_->faults().faults(); }
 std::span<const ExploredParameter> Explorer::parameters() const { return search_->faults().parameters(); }
 std::span<const ParametricBound> Explorer::parametric() const { return search_->readings().parametric(); }
+std::span<const sim::WholeUnits> Explorer::whole_units() const { return search_->readings().whole_units(); }
 bool Explorer::is_widened() const { return search_->readings().is_widened(); }
 
 std::vector<sim::PlannedChoice> Explorer::choices_at(std::uint32_t position) const {

@@ -32,6 +32,7 @@ struct StepMark {
   std::size_t faults = 0;
   std::size_t parameters = 0;
   std::size_t parametric = 0;
+  std::size_t whole_units = 0;
   std::uint32_t widened = 0;
 };
 

@@ -172,7 +172,7 @@ TEST_CASE("--max-memory ends what needs more, with a line and exit status 3") {
   std::vector<Words> calls = {{"run", rounds}};
   if (!sim::takes_few_cases()) {
     calls.push_back({"run", stories / "many-reentries.toml"});
-    calls.push_back({"compare", rounds, "--seconds", "1000000"});
+    calls.push_back({"compare", rounds, "--seconds", "86400"});
     calls.push_back({"fuzz", stories / "large-space.toml", "--found", stories / "found"});
     calls.push_back({"check", stories / "large-space.toml"});
   }

@@ -92,7 +92,10 @@ void change(Random& random, std::string& text) {
   switch (random.below(7)) {
     case 0: line.clear(); break;
     case 1: line += line; break;
-    case 2: line = repeated(line, 1 + random.below(3'000)); break;
+    // Several times over it would be larger than what the called program may take.
+    case 2:
+      line = repeated(line, 1 + random.below(std::min<std::size_t>(3'000, 1 + 4'000'000 / (line.size() + 1))));
+      break;
     case 3: std::swap(line, lines[random.below(lines.size())]); break;
     case 4: line.insert(random.below(line.size() + 1), one_of(random, kPieces)); break;
     case 5: {

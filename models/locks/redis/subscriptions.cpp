@@ -6,29 +6,35 @@
 
 namespace lockstep::models::locks {
 
-PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t server, Patience& patience) {
+PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::optional<std::size_t> server,
+                          Patience& patience) {
   PermitLimits limits{.patience = &patience};
   const sim::Duration unit = sim::Duration::milliseconds(1);
   if (!pttl.is_time_left()) {
     if (pttl.integer() >= 0) limits.timeout = pttl.duration(unit).lo;
     return limits;
   }
-  // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of
-  // the server's clock differs from true time by what the present one does.
   const redis::TimeLeft& left = pttl.remaining();
   sim::World& world = client.world();
-  if (left.longest == sim::Duration::forever()) {
-    // A script calculated it, from readings of any clock: it may be over.
-    if (pttl.is_less_than(0)) return limits;
-    limits.after = PermitLimits::After{world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}};
-    return limits;
-  }
-  const sim::DurationRange travel = client.world().latency_of(redis::servers_of(client)[server].id());
-  if (left.deadline.scale() == 0) {
-    limits.after = PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi + unit}};
+  const bool is_known = left.longest != sim::Duration::forever();
+  // A script calculated it, from readings of any clock: it may be over.
+  if (!is_known && pttl.is_less_than(0)) return limits;
+  const sim::WholeUnits::Length rounded{left.now, left.deadline};
+  // A number of the unit of `pttl`, and the client waits as many milliseconds on its own clock.
+  const auto longest_on_clock = [&] { return unit * ((left.longest + left.unit).count_ns() / left.unit.count_ns()); };
+  const sim::Duration longest = is_known ? client.clock().true_length(longest_on_clock()) : left.longest;
+  const bool is_of_true_time = left.deadline.scale() == 0 && client.clock().drift_ppb() == 0 && left.unit == unit;
+  if (!is_of_true_time) {
+    limits.after = PermitLimits::After{world.now(), {sim::Duration::zero(), longest}, unit};
+  } else if (server) {
+    const sim::DurationRange travel = world.latency_of(redis::servers_of(client)[*server].id());
+    // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of
+    // the server's clock differs from true time by what the present one does.
+    limits.after =
+        PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi}, unit, rounded, true};
   } else {
-    // A clock that is off by what nobody knows yet: only that the lease ends some time.
-    limits.after = PermitLimits::After{client.world().now(), {sim::Duration::nanoseconds(1), left.longest}};
+    limits.after = PermitLimits::After{
+        world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}, unit, rounded};
   }
   return limits;
 }

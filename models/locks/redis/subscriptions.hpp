@@ -3,6 +3,7 @@
 // A process's subscriptions to channels of locks: one for each channel, shared by all threads that wait for it.
 
 #include <list>
+#include <optional>
 
 #include "models/client/latch.hpp"
 #include "models/redis/wire/reply.hpp"
@@ -10,8 +11,9 @@
 namespace lockstep::models::locks {
 
 /// Waits for a message no longer than another's lease still runs, which `pttl` says (milliseconds; negative: without
-/// end).
-PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::size_t server, Patience& patience);
+/// end). `server`: of which that is the reply, and it has just come; nothing: some time ago.
+PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::optional<std::size_t> server,
+                          Patience& patience);
 
 /// In `Client::shared`. Messages are delivered at most once: what is published while the connection is down is lost.
 class Subscriptions final : public ProcessObject {

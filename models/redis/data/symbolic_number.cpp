@@ -14,10 +14,12 @@ using sim::Instant;
 constexpr Duration kLongest = Duration::seconds(5 * 86'400);
 constexpr Duration kGrain = Duration::nanoseconds(1);
 
-/// Either answer is possible, and which it is depends on what an exploration does not know.
-bool either(sim::World& world) {
-  world.note_approximation();
-  return world.choose(sim::Choice::comparison, 2) == 1;
+/// Either answer is possible, and which it is depends on what an exploration does not know. Runs show the one and the
+/// other where these are whole.
+bool either(sim::World& world, const std::optional<sim::WholeUnits>& no, const std::optional<sim::WholeUnits>& yes) {
+  const bool answer = world.choose(sim::Choice::comparison, 2) == 1;
+  world.note_approximation(answer ? yes : no);
+  return answer;
 }
 
 }  // namespace
@@ -213,7 +215,10 @@ bool SymbolicNumber::ask(const Holds& holds, sim::World& world) const {
   if (const std::optional<Number> known = value_by_digits()) return holds(*known);
   const bool lower = ask_one(holds, false, world);
   if (!has_two_values() || ask_one(holds, true, world) == lower) return lower;
-  return either(world);
+  // Of two readings that were rounded down the distance is rounded down if the first one is whole, up if the second is.
+  const std::optional<sim::WholeUnits> down = sim::WholeUnits{Instant::origin(), minus_, unit_};
+  const std::optional<sim::WholeUnits> up = sim::WholeUnits{Instant::origin(), plus_, unit_};
+  return lower ? either(world, up, down) : either(world, down, up);
 }
 
 bool SymbolicNumber::is_less_than(Number other, sim::World& world) const {
@@ -233,15 +238,21 @@ bool SymbolicNumber::equals(Number other, sim::World& world) const {
 struct SymbolicNumber::Order {
   Instant a;
   Instant b;
+  /// To what they have in common; from there, if it is what both lengths begin with.
+  sim::WholeUnits whole(Instant one, Duration unit) const {
+    return begins ? sim::WholeUnits{common, one, unit} : sim::WholeUnits{one, common, unit};
+  }
+  Instant common;
+  bool begins;
 };
 
 std::optional<SymbolicNumber::Order> SymbolicNumber::order_of(const SymbolicNumber& a, const SymbolicNumber& b) {
   if (!a.has_steps_of(b) || a.has_two_values()) return std::nullopt;
   Order order;
   if (a.minus_.anchor() == b.minus_.anchor()) {
-    order = {a.plus_ - a.minus_.offset(), b.plus_ - b.minus_.offset()};
+    order = {a.plus_ - a.minus_.offset(), b.plus_ - b.minus_.offset(), a.minus_ - a.minus_.offset(), true};
   } else if (a.plus_.anchor() == b.plus_.anchor()) {
-    order = {b.minus_ - b.plus_.offset(), a.minus_ - a.plus_.offset()};
+    order = {b.minus_ - b.plus_.offset(), a.minus_ - a.plus_.offset(), a.plus_ - a.plus_.offset(), false};
   } else {
     return std::nullopt;
   }
@@ -265,8 +276,12 @@ std::optional<bool> SymbolicNumber::is_less(const SymbolicNumber& a, const Symbo
   const bool is_printed = as_printed && a.is_timestamp() && b.is_timestamp() && a.steps_ == 0;
   if (!a.is_rounded() && !is_printed) return true;
   // The longer one may be the same number. A whole unit more is not.
-  if ((a.is_rounded_length() || is_printed) && world.is_at_or_after(order->b, order->a + a.unit_)) return true;
-  return either(world);
+  const bool is_of_units = a.is_rounded_length() || is_printed;
+  if (is_of_units && world.is_at_or_after(order->b, order->a + a.unit_)) return true;
+  if (!is_of_units) return either(world, {}, {});
+  const sim::WholeUnits shorter = order->whole(order->begins ? order->a : order->b, a.unit_);
+  const sim::WholeUnits longer = order->whole(order->begins ? order->b : order->a, a.unit_);
+  return either(world, shorter, longer);
 }
 
 }  // namespace lockstep::models::redis

@@ -29,7 +29,7 @@ std::optional<Exploration> judged(const Scenario& scenario, ExplorationOptions o
   auto result = explore(scenario, catalogue(), options);
   auto* exploration = std::get_if<Exploration>(&result);
   if (exploration == nullptr || !exploration->counts.complete) return std::nullopt;
-  second_opinion(scenario, catalogue(), {}, 0, *exploration, {effort});
+  second_opinion(scenario, catalogue(), {}, *exploration, {effort});
   return std::move(*exploration);
 }
 

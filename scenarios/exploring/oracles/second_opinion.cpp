@@ -45,11 +45,11 @@ std::uint64_t seed_of(const Scenario& scenario) {
 class SecondOpinion {
  public:
   SecondOpinion(const Scenario& scenario, const models::locks::Catalogue& catalogue, const ExplorationOptions& options,
-                double begin, Exploration& exploration, Effort effort)
+                Exploration& exploration, Effort effort)
       : scenario_(scenario),
         catalogue_(catalogue),
         options_(options),
-        begin_(begin),
+        begin_(options.begin()),
         effort_(effort),
         result_(exploration),
         runs_(scenario, catalogue),
@@ -173,11 +173,12 @@ class SecondOpinion {
     };
     bool is_better = false;
     for (Threshold& threshold : property.thresholds) {
-      if (!is_below(threshold)) continue;
+      if (!is_below(threshold.parameter, threshold.infimum)) continue;
       is_better = true;
-      if (threshold.is_exact) {
+      const std::optional<checker::Extent> bound = threshold.is_exact ? threshold.infimum : threshold.least_possible;
+      if (bound && is_below(threshold.parameter, *bound)) {
         disagree(fmt::format("the search found nothing below a {} of {}", threshold.parameter,
-                             sim::to_string(threshold.infimum.value)));
+                             sim::to_string(bound->value)));
       }
       threshold.infimum = {value_of(threshold.parameter), true};
       threshold.is_exact = false;
@@ -213,15 +214,15 @@ class SecondOpinion {
     }
   }
 
-  /// Whether the present run has less than the margin says.
-  bool is_below(const Threshold& threshold) const {
-    const Duration value = value_of(threshold.parameter);
-    const Duration limit = threshold.infimum.value;
+  /// Whether the present run has less than that.
+  bool is_below(std::string_view parameter, const checker::Extent& extent) const {
+    const Duration value = value_of(parameter);
+    const Duration limit = extent.value;
     // Of a margin on one side, a run on the other says nothing.
     if (limit < Duration::zero() ? value > Duration::zero() : value < Duration::zero()) return false;
     const Duration magnitude = std::max(value, -value);
     const Duration bound = std::max(limit, -limit);
-    return magnitude < bound || (magnitude == bound && !threshold.infimum.attained);
+    return magnitude < bound || (magnitude == bound && !extent.attained);
   }
 
   /// What the present run has, with one fault of the parameter, if that is more than any value that is known to break
@@ -317,8 +318,8 @@ class SecondOpinion {
 }  // namespace
 
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
-                    const ExplorationOptions& options, double begin, Exploration& exploration, Effort effort) {
-  SecondOpinion(scenario, catalogue, options, begin, exploration, effort)();
+                    const ExplorationOptions& options, Exploration& exploration, Effort effort) {
+  SecondOpinion(scenario, catalogue, options, exploration, effort)();
 }
 
 }  // namespace lockstep::scenarios

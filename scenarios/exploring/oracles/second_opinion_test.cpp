@@ -100,7 +100,7 @@ TEST_CASE("second opinion: what a run breaks is violated, whatever the search sa
   ExploredProperty& exclusion = property_of(exploration, "mutual-exclusion");
   REQUIRE(exclusion.verdict == Verdict::violated);
   call_it_kept(exclusion);
-  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
+  second_opinion(scenario, catalogue(), {}, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   CHECK(exclusion.verdict == Verdict::violated);
   CHECK(exclusion.why.starts_with("a disagreement: the search called it kept; "));
@@ -119,7 +119,7 @@ TEST_CASE("second opinion: a margin that a run undercuts is the run's, and not e
   REQUIRE(exclusion.thresholds.size() == 1);
   REQUIRE(exclusion.thresholds[0].infimum == checker::Extent{71_ms, false});
   exclusion.thresholds[0].infimum = {90_ms, false};
-  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
+  second_opinion(scenario, catalogue(), {}, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   const Threshold& threshold = exclusion.thresholds[0];
   CHECK(threshold.infimum.value > 71_ms);
@@ -140,7 +140,7 @@ TEST_CASE(
   REQUIRE(exclusion.verdict == Verdict::violated);
   CHECK(exclusion.thresholds[0].infimum == checker::Extent{Duration::microseconds(35'500), false});
   call_it_kept(exclusion);
-  second_opinion(scenario, catalogue(), {}, 0, exploration, {kEffort});
+  second_opinion(scenario, catalogue(), {}, exploration, {kEffort});
   CHECK(exploration.disagreements == 1);
   CHECK(exclusion.verdict == Verdict::violated);
   check_witness(exclusion);
@@ -171,7 +171,7 @@ by = ["-1s", "1s"]
     for (Threshold& threshold : exclusion.thresholds) {
       if ((threshold.infimum.value > 0_ms) == up) threshold.infimum.value += up ? 20_ms : -20_ms;
     }
-    second_opinion(ahead, catalogue(), {}, 0, exploration, {kEffort});
+    second_opinion(ahead, catalogue(), {}, exploration, {kEffort});
     CHECK(exploration.disagreements == 1);
     for (const Threshold& threshold : exclusion.thresholds) {
       CHECK(threshold.is_exact == ((threshold.infimum.value > 0_ms) != up));
@@ -207,7 +207,7 @@ TEST_CASE("second opinion: it depends on the story alone") {
     for (ExploredProperty& property : exploration.properties) {
       if (property.verdict == Verdict::violated) call_it_kept(property);
     }
-    second_opinion(story, catalogue(), {}, 0, exploration);
+    second_opinion(story, catalogue(), {}, exploration);
     std::string text = verdicts_of(exploration);
     for (const ExploredProperty& property : exploration.properties)
       text += property.why + (property.witness ? to_toml(*property.witness) : std::string()) + "\n";
@@ -226,14 +226,16 @@ TEST_CASE("second opinion: bounds of the search are its bounds") {
   call_it_kept(exclusion);
   ExplorationOptions interrupted;
   interrupted.interrupted = [] { return true; };
-  second_opinion(scenario, catalogue(), interrupted, 0, exploration);
+  second_opinion(scenario, catalogue(), interrupted, exploration);
   CHECK(exclusion.verdict == Verdict::holds);
   ExplorationOptions late;
   late.max_seconds = 1;
   late.stopwatch = [] { return 1.0; };
-  second_opinion(scenario, catalogue(), late, 0, exploration);
+  late.began = 0;
+  second_opinion(scenario, catalogue(), late, exploration);
   CHECK(exclusion.verdict == Verdict::holds);
-  second_opinion(scenario, catalogue(), late, 0.5, exploration);
+  late.began = 0.5;
+  second_opinion(scenario, catalogue(), late, exploration);
   CHECK(exclusion.verdict == Verdict::violated);
 }
 

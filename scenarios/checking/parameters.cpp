@@ -1,0 +1,35 @@
+#include "scenarios/checking/parameters.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "scenarios/deployment/allowed_faults.hpp"
+
+namespace lockstep::scenarios {
+
+std::optional<std::string> give(Scenario& story, std::string_view parameter, sim::Duration value) {
+  const auto is_outside = [&](sim::DurationRange range, sim::Duration lo, sim::Duration hi) {
+    return hi < range.lo || lo > range.hi;
+  };
+  for (MaySpec& may : story.may) {
+    if (parameter_of(may) != parameter) continue;
+    sim::DurationRange& range = *length_of(may);
+    const sim::Duration lo = may_come_back(may.kind) ? value : -value;
+    if (value < sim::Duration::zero() || is_outside(range, lo, value)) {
+      return fmt::format("{} is not a {} of {}, line {}: that goes from {} to {}", sim::to_string(value), parameter,
+                         story.file, may.at.line, sim::to_string(range.lo), sim::to_string(range.hi));
+    }
+    range = {std::max(range.lo, lo), std::min(range.hi, value)};
+  }
+  story.expect_check.clear();
+  story.expect_traces.reset();
+  return std::nullopt;
+}
+
+bool has_parameter(const Scenario& scenario, std::string_view parameter) {
+  return std::any_of(scenario.may.begin(), scenario.may.end(),
+                     [&](const MaySpec& may) { return parameter_of(may) == parameter; });
+}
+
+}  // namespace lockstep::scenarios
