@@ -265,6 +265,7 @@ void ViolationFinder::conflicts(const Plan& a, const Plan& b) {
 void ViolationFinder::plan_process(std::size_t begin, std::size_t end) {
   group_.assign(items_.begin() + static_cast<std::ptrdiff_t>(begin), items_.begin() + static_cast<std::ptrdiff_t>(end));
   if (make_plan(false)) return;
+  left_out_holds();
   // Without deadlines: what has no order with them has none without. (A hold that is left out takes all its releases
   // with it.)
   std::erase_if(group_,
@@ -275,6 +276,23 @@ void ViolationFinder::plan_process(std::size_t begin, std::size_t end) {
   }
   sort_items(group_);
   make_plan(true);
+}
+
+/// A hold that was over before its acquire had completed is left out, and takes its releases with it. Another hold of
+/// the process that has none of its own then lacks one: a replay tells.
+void ViolationFinder::left_out_holds() {
+  const auto count = [&](bool acquires, std::uint32_t but) {
+    return std::count_if(group_.begin(), group_.end(), [&](const Item& item) {
+      return item.is_acquire == acquires && item.is_certain && (item.belief == kNone || item.belief != but);
+    });
+  };
+  for (const Item& item : group_) {
+    if (!item.is_acquire || !item.is_certain || item.belief == kNone) continue;
+    if (count(true, item.belief) <= count(false, item.belief)) continue;
+    begin(kLinearizable, true, item.process, {});
+    require(deadline_of(beliefs_[item.belief]), item.completed, false);
+    finish();
+  }
 }
 
 /// The ways in which the deadline of a hold was noticed too late, after the process's next acquire had completed.

@@ -233,6 +233,7 @@ class ViolationFinder {
   static void sort_items(std::span<Item> items);
   void plan_process(std::size_t begin, std::size_t end);
   bool make_plan(bool is_widened);
+  void left_out_holds();
   void late_deadlines();
   void conflicts(const Plan& a, const Plan& b);
   std::size_t kept_ways(const Hold& hold);

@@ -23,10 +23,11 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::optiona
   // A number of the unit of `pttl`, and the client waits as many milliseconds on its own clock.
   const auto longest_on_clock = [&] { return unit * ((left.longest + left.unit).count_ns() / left.unit.count_ns()); };
   const sim::Duration longest = is_known ? client.clock().true_length(longest_on_clock()) : left.longest;
-  const bool is_of_true_time = left.deadline.scale() == 0 && client.clock().drift_ppb() == 0 && left.unit == unit;
+  const bool is_of_true_time =
+      left.deadline.scale() == 0 && left.now.scale() == 0 && client.clock().drift_ppb() == 0 && left.unit == unit;
   if (!is_of_true_time) {
     limits.after = PermitLimits::After{world.now(), {sim::Duration::zero(), longest}, unit};
-  } else if (server) {
+  } else if (server && is_known) {
     const sim::DurationRange travel = world.latency_of(redis::servers_of(client)[*server].id());
     // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of
     // the server's clock differs from true time by what the present one does.
