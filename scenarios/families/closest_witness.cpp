@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "scenarios/checking/check.hpp"
 #include "scenarios/checking/parameters.hpp"
 #include "scenarios/families/family_story.hpp"
 

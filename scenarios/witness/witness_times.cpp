@@ -123,10 +123,10 @@ class Fixer {
     constexpr int kTries = 16;
     Duration round = rounded_up(least_between(wanted.from, wanted.until).value_or(Duration::zero()), wanted.unit);
     for (int i = 0; i < kTries && is_possible(wanted.from, wanted.until, round); ++i, round += wanted.unit) {
-      const DifferenceConstraints before = constraints_;
+      const DifferenceConstraints::Mark before = constraints_.mark();
       set(wanted.from, wanted.until, round);
       if (!wanted.rounded || rounds_to(*wanted.rounded, round, wanted.unit)) return;
-      constraints_ = before;
+      constraints_.undo(before);
     }
   }
 

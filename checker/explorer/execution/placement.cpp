@@ -198,12 +198,9 @@ Instant Placement::prolonged(Instant end, std::span<const ExploredFault> pauses)
   const Instant later = timing_.fresh();
   timing_.between(end, later, length);
   if (length.is_exact()) return later;
-  const auto add_equal = [&, parameter = faults_.add_length(pauses.front(), length)](Instant from, Instant to) {
-    readings_.add_exactly({Constraint::at_most(to, from), parameter, ParametricBound::none});
-    readings_.add_exactly({Constraint::at_most(from, to), ParametricBound::none, parameter});
-  };
-  add_equal(pauses.front().from, pauses.back().until);
-  add_equal(end, later);
+  const std::uint32_t parameter = faults_.add_length(pauses.front(), length);
+  readings_.set_apart(pauses.front().from, pauses.back().until, parameter);
+  readings_.set_apart(end, later, parameter);
   return later;
 }
 

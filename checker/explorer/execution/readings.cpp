@@ -108,8 +108,7 @@ Instant Readings::moved(Instant at, std::uint32_t parameter, bool later) {
   const DurationRange range = faults_.parameters()[parameter].range;
   timing_.add(Constraint::at_most(from + range.lo, to));
   timing_.add(Constraint::at_most(to, from + range.hi));
-  add_exactly({Constraint::at_most(to, from), parameter, ParametricBound::none});
-  add_exactly({Constraint::at_most(from, to), ParametricBound::none, parameter});
+  set_apart(from, to, parameter);
   return made;
 }
 

@@ -51,8 +51,12 @@ class Readings {
   // --- While an event is executed.
 
   void begin() { next_sum_ = 0; }
-  /// What holds exactly, where the constraints have only what follows from it for the whole range.
-  void add_exactly(const ParametricBound& bound) { parametric_.push_back(bound); }
+  /// `until - from` is this parameter: what holds exactly, where the constraints have only what follows from it for the
+  /// whole range.
+  void set_apart(sim::Instant from, sim::Instant until, std::uint32_t parameter) {
+    parametric_.push_back({Constraint::at_most(until, from), parameter, ParametricBound::none});
+    parametric_.push_back({Constraint::at_most(from, until), ParametricBound::none, parameter});
+  }
   bool is_at_or_after(sim::Instant a, sim::Instant b);
   /// `a + (plus - minus)`: see `sim::Scheduler::sum`.
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus);
