@@ -199,8 +199,11 @@ function(lockstep_tests folder sources)
     target_compile_options(${program} PRIVATE -O0)
   endif()
   set(random "seed=20261121")
+  set(patience 1200)
   if(LOCKSTEP_SANITIZE)
     string(APPEND random " max_success=30")
+    # Without optimisation the longest three take a quarter of an hour of a processor each, and share two.
+    set(patience 3600)
   endif()
   foreach(source ${sources})
     get_filename_component(tag ${source} NAME_WE)
@@ -211,7 +214,7 @@ function(lockstep_tests folder sources)
     # The same random cases each time: a red run must be the change's fault. The fuzzers look for new ones. With sanitizers a third of them: all are
     # asked without.
     # A test that lacks a program to compare with says so at the beginning of a line, and counts as skipped, not as passed.
-    set_tests_properties(${name} PROPERTIES TIMEOUT 1200 ENVIRONMENT "RC_PARAMS=${random}" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
+    set_tests_properties(${name} PROPERTIES TIMEOUT ${patience} ENVIRONMENT "RC_PARAMS=${random}" SKIP_REGULAR_EXPRESSION "(^|\n)SKIPPED: ")
   endforeach()
 endfunction()
 

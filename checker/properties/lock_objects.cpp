@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory_resource>
 #include <set>
@@ -10,6 +11,7 @@
 
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -219,7 +221,20 @@ class Survey {
 
 LockObjects::LockObjects(std::span<const sim::Operation> operations, std::span<const sim::Effect> effects,
                          const sim::History& history)
-    : objects_(Survey(operations, effects, history).objects()) {}
+    : objects_(Survey(operations, effects, history).objects()) {
+  sim::costly_invariant(
+      [&] { return std::adjacent_find(objects_.begin(), objects_.end(), std::greater_equal<>()) == objects_.end(); },
+      "each object of a lock is listed once, in ascending order");
+  sim::costly_invariant(
+      [&] {
+        return std::all_of(objects_.begin(), objects_.end(), [&](const LockAndObject& known) {
+          return std::any_of(operations.begin(), operations.end(),
+                             [&](const auto& o) { return o.object == known.first; }) &&
+                 std::any_of(effects.begin(), effects.end(), [&](const auto& e) { return e.object == known.second; });
+        });
+      },
+      "what is a lock's has been seen: an operation on the one, and an effect on the other");
+}
 
 bool LockObjects::contains(std::string_view lock, std::string_view object) const {
   // Most histories have one.

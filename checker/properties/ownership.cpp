@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "checker/properties/evidence.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -51,6 +52,12 @@ void collect_beliefs(const sim::History& history, std::vector<Belief>& beliefs, 
     if (operation.function == "release" && !belief.released) belief.released = ending;
     if (operation.function == "lost" && !belief.lost) belief.lost = ending;
   }
+  sim::costly_invariant(
+      [&] {
+        return std::is_sorted(beliefs.begin(), beliefs.end(),
+                              [](const Belief& a, const Belief& b) { return a.acquire < b.acquire; });
+      },
+      "beliefs stand in the order of their acquires");
 }
 
 /// A deadline in a pause is noticed when the pause ends.

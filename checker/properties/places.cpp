@@ -1,4 +1,5 @@
 #include "checker/properties/places.hpp"
+#include "sim/invariant.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -65,6 +66,8 @@ EffectsByOperation::EffectsByOperation(std::span<const sim::Effect> effects) : p
 std::span<const std::size_t> EffectsByOperation::after(sim::OperationId operation, std::size_t position) const {
   if (operation + 1 >= begin_.size()) return {};
   const auto all = std::span(positions_).subspan(begin_[operation], begin_[operation + 1] - begin_[operation]);
+  sim::costly_invariant([&] { return std::is_sorted(all.begin(), all.end()); },
+                        "the effects of an operation stand in their order");
   return all.subspan(static_cast<std::size_t>(std::upper_bound(all.begin(), all.end(), position) - all.begin()));
 }
 

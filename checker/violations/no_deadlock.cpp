@@ -9,6 +9,7 @@
 #include <array>
 
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -49,6 +50,9 @@ void ViolationFinder::add_circles(const Waits& waits, const WaitCycle& cycle, st
 }
 
 void ViolationFinder::add_circle(const Waits& waits, const std::vector<const Wait*>& reasons, sim::Duration lasting) {
+  for (std::size_t i = 0; i < reasons.size(); ++i)
+    sim::invariant(waits.holder(*reasons[i]) == waits.waiter(*reasons[(i + 1) % reasons.size()]),
+                   "in a circle each waits for the next");
   begin("no-deadlock", false, {}, {});
   const bool strict = lasting == sim::Duration::zero();
   for (const Wait* wait : reasons) current_->by.push_back(waits.waiter(*wait));

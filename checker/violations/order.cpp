@@ -7,6 +7,7 @@
 #include "checker/properties/properties.hpp"
 #include "checker/properties/server/faithful_renewal.hpp"
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -15,6 +16,8 @@ void ViolationFinder::order_properties() {
   for (const Property& property : properties()) {
     if (property.breaches == nullptr) continue;
     for (const Breach& breach : property.breaches(ordered)) {
+      sim::invariant(!breach.by.empty(), "somebody is to blame for a breach");
+      sim::invariant(find_property(breach.property) != nullptr, "a breach is one of a property");
       begin(breach.property, breach.is_unknown, breach.by.front(),
             breach.by.size() > 1 ? breach.by[1] : sim::ProcessId{});
       finish();
@@ -26,6 +29,7 @@ void ViolationFinder::order_properties() {
 void ViolationFinder::leases_that_run_out() {
   for (const checker::LeaseEnd& end : ends_of_renewed_leases(operations_, effects_, locks_)) {
     const std::size_t belief = belief_of_[end.acquire->id];
+    sim::invariant(belief < beliefs_.size(), "a lease that is to be renewed is that of somebody who got the lock");
     const BeliefWays ways = alive_ways(belief);
     for (std::size_t w = ways.begin; w < ways.end; ++w) {
       const bool never_ends = !ways_[w].event && !ways_[w].clock;

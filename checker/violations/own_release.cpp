@@ -8,6 +8,7 @@
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -23,6 +24,7 @@ void ViolationFinder::own_release() {
       is_counted = is_counted || change.kind == PlaceChange::Kind::nameless;
     }
   }
+  sim::invariant(changes_of_.size() == effects_.size(), "each effect has its changes of places, or none");
   for (std::size_t i = 0; i < effects_.size(); ++i) {
     const sim::Effect& removal = effects_[i];
     const sim::Operation* operation = operation_of(removal);

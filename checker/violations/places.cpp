@@ -8,10 +8,12 @@
 // another that it lasts until X is granted.
 
 #include <algorithm>
+#include <set>
 
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/server/fair.hpp"
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -48,6 +50,13 @@ void ViolationFinder::begin_crowd(std::size_t member, bool is_widened) {
     }
     return;
   }
+  sim::costly_invariant(
+      [&] {
+        std::set<sim::ProcessId> who;
+        for (const Companion& one : crowd_) who.insert(beliefs_[one.belief].process);
+        return who.size() == crowd_.size() && static_cast<std::int64_t>(who.size()) > *semaphore_.places;
+      },
+      "a crowd are more different processes than there are places");
   begin("capacity", is_widened, {}, {});
   for (const Companion& one : crowd_) current_->by.push_back(beliefs_[one.belief].process);
   for (const Companion& one : crowd_) {

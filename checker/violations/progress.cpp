@@ -22,6 +22,7 @@
 
 #include "checker/properties/evidence.hpp"
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -222,6 +223,7 @@ void ViolationFinder::add_stretch(std::size_t gap, std::size_t gap_of_holder, bo
 void ViolationFinder::after_work_pauses(const Pause& last) {
   std::size_t first = 0;
   while (pauses_[first].process != last.process || pauses_[first].event != last.event) ++first;
+  sim::invariant(pauses_[first].is_first, "the first of a work's pauses is known as such");
   const sim::Instant begun = pauses_[first].from;
   // (last.until - begun) + earliest is when they are over.
   for (const sim::Instant end : stretch_.ends) {

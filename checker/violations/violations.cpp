@@ -1,11 +1,13 @@
 #include "checker/violations/violations.hpp"
 
 #include <algorithm>
-#include <cassert>
+#include <map>
+#include <utility>
 
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/places.hpp"
 #include "checker/time/parameter_space.hpp"
+#include "sim/invariant.hpp"
 #include "sim/stop.hpp"
 
 namespace lockstep::checker {
@@ -49,9 +51,33 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
       effects_ = effects_.first(effects);
     }
   }
+  sim::costly_invariant(
+      [&] {
+        std::size_t next = 0;
+        return std::all_of(history.operations.begin(), history.operations.end(),
+                           [&](const sim::Operation& operation) { return operation.id == ++next; });
+      },
+      "an operation's number is its place in the history");
+  sim::costly_invariant(
+      [&] {
+        std::map<sim::ProcessId, sim::Step> latest;
+        return std::all_of(history.effects.begin(), history.effects.end(), [&](const sim::Effect& effect) {
+          return std::exchange(latest[effect.server], effect.step) <= effect.step;
+        });
+      },
+      "the effects of a server stand in its order");
+  sim::costly_invariant(
+      [&] {
+        return question == nullptr || std::none_of(operations_.begin(), operations_.end(), [&](const auto& operation) {
+                 return question->probe.is_valid() && operation.process == question->probe;
+               });
+      },
+      "what the probe does is no part of the story");
   locks_ = LockObjects(operations_, effects_, history);
   collect_beliefs(history, beliefs_, belief_of_);
   while (!beliefs_.empty() && beliefs_.back().acquire > operations_.size()) beliefs_.pop_back();
+  for (std::size_t i = 0; i < beliefs_.size(); ++i)
+    sim::invariant(belief_of_[beliefs_[i].acquire] == i, "a belief is found by the acquire that begins it");
   ways_of_.assign(beliefs_.size(), {});
   ways_.clear();
   sides_.clear();
@@ -78,6 +104,11 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
   }
   for (const sim::Interruption& i : history.interruptions) {
     if (freezes(i.kind)) pauses_.push_back({i.process, i.from, i.until, false});
+  }
+  for (const Pause& pause : pauses_) {
+    const Pause& last = pauses_[pause.is_loose ? pause.last : 0];
+    sim::invariant(!pause.is_loose || (last.process == pause.process && last.event == pause.event && last.until),
+                   "the pauses of one work are of one process, and the work goes on after them");
   }
 }
 
@@ -124,6 +155,12 @@ void ViolationFinder::require(const SumConstraint& sum) {
 }
 
 void ViolationFinder::finish() {
+  sim::costly_invariant(
+      [&] {
+        return std::all_of(current_->by.begin(), current_->by.end(),
+                           [&](sim::ProcessId one) { return one.is_valid(); });
+      },
+      "who is to blame for a violation is somebody");
   if (!is_impossible_) ++found_count_;
 }
 
@@ -148,12 +185,14 @@ const ViolationFinder::BeliefWays& ViolationFinder::alive_ways(std::size_t index
     add_pause_chains(belief, way.event, 0);
   }
   made.end = ways_.size();
+  sim::invariant(made.end > made.begin, "there is a way to believe, or it is no belief");
   return made;
 }
 
 /// Requires: it has one.
 sim::Instant ViolationFinder::deadline_of(const Belief& belief) const {
   constexpr sim::Duration off = sim::Duration::milliseconds(3);
+  sim::invariant(belief.deadline.has_value(), "a deadline is asked of a belief that has one");
   if (mutant_ == JudgingMutant::early_deadlines) return belief.deadline->at - off;
   return mutant_ == JudgingMutant::late_deadlines ? belief.deadline->at + off : belief.deadline->at;
 }

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -183,6 +184,77 @@ TEST_CASE("vacuity: the same worlds, not blind, are told to hold") {
     // Nobody enters again, nothing is renewed by the script, and there is nothing to protect.
     for (const char* property : {"reentrancy", "no-lost-update", "fencing", "capacity"})
       CHECK_FALSE(contains(held, property));
+  }
+}
+
+namespace {
+
+/// What is said of each property, by name.
+std::map<std::string, std::string> verdicts_of(const json& result) {
+  std::map<std::string, std::string> verdicts;
+  for (const json& property : result.value("properties", json::array()))
+    verdicts[property["name"].get<std::string>()] = property["verdict"].get<std::string>();
+  return verdicts;
+}
+
+std::string with(std::string text, std::string_view old, std::string_view now) {
+  for (std::size_t at = text.find(old); at != std::string::npos; at = text.find(old, at + now.size()))
+    text.replace(at, old.size(), now);
+  return text;
+}
+
+}  // namespace
+
+// The place of a lock is what its grants write, whatever that is called.
+TEST_CASE("vacuity: under another key or prefix the same is said as under the lock's own") {
+  const Folder folder;
+  const auto said_of = [&](const Kind& kind, std::string_view take, std::string_view free) {
+    std::map<std::string, std::map<std::string, std::string>> said;
+    for (const std::string_view key : {"c.key", "'app:' .. c.key", "'x-' .. c.key .. '-y'"}) {
+      const std::string taking = with(std::string(take), "c.key", key);
+      const std::string freeing = with(std::string(free), "c.key", key);
+      const Kind named{kind.name, kind.parameters, taking, freeing};
+      const std::string story = story_of(folder, named, nullptr, "\"mutual-exclusion\", \"own-release\"");
+      for (const char* command : {"check", "run"}) {
+        const Called asked = called({command, story, "--json"});
+        INFO(asked.out << asked.err);
+        REQUIRE_FALSE(asked.out.empty());
+        said[command + std::string(" ") + std::string(key)] = verdicts_of(result_of(asked));
+      }
+    }
+    for (const char* command : {"check ", "run "}) {
+      const auto& own = said.at(std::string(command) + "c.key");
+      CHECK(own.at("mutual-exclusion") != "not judged");
+      for (const auto& [asked, verdicts] : said) {
+        INFO(kind.name << ": " << asked);
+        if (asked.starts_with(command)) CHECK(verdicts == own);
+      }
+    }
+    return said.at("check c.key");
+  };
+  for (const Kind& kind : kKinds) CHECK(said_of(kind, kind.take, kind.free).at("mutual-exclusion") == "holds");
+  // A lease that is over before its holder is done, who then frees whatever is there.
+  const auto broken =
+      said_of(kKinds[0], with(std::string(kKinds[0].take), "px = 1000", "px = 5"), "return c.redis:del(c.key) == 1");
+  CHECK(broken.at("mutual-exclusion") == "violated");
+  CHECK(broken.at("own-release") == "violated");
+}
+
+// Nobody comes to see that it has run out.
+TEST_CASE("vacuity: a lease that was to be renewed and is not, with nobody who looks, is no lease that is kept") {
+  const Folder folder;
+  folder.write("lock.lua",
+               "background = true\nclaims = { 'faithful-renewal' }\nfunction acquire(c)\nlocal token = c:token()\n"
+               "if c.redis:set(c.key, token, { nx = true, px = 20 }) ~= 'OK' then return nil end\n"
+               "return c:hold({ token = token, renewed = true })\nend\n"
+               "function release(c, hold) return true end\n");
+  const std::string story = folder.write("story.toml",
+                                         "title = \"t\"\n[lock]\nscript = \"lock.lua\"\n[network]\nlatency = "
+                                         "\"1ms\"\n[[client]]\nname = \"A\"\nhold = \"50ms\"\n");
+  for (const char* command : {"check", "run"}) {
+    const Called asked = called({command, story, "--json"});
+    INFO(asked.out << asked.err);
+    CHECK(verdicts_of(result_of(asked)).at("faithful-renewal") == "violated");
   }
 }
 

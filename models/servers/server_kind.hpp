@@ -15,6 +15,7 @@
 #include "models/servers/server_spec.hpp"
 #include "models/servers/settings.hpp"
 #include "sim/time/time.hpp"
+#include "sim/worlds/fault_kinds.hpp"
 #include "sim/worlds/ids.hpp"
 #include "sim/worlds/world.hpp"
 
@@ -133,6 +134,19 @@ class ServerKind {
   virtual std::span<const SettingSpec> settings() const { return {}; }
   /// The keys of [servers], besides `count`: what all servers of a story have in common.
   virtual std::span<const SettingSpec> shared_settings() const { return {}; }
+
+  /// The faults whose effects on its servers, and on messages to and from them, are modelled. Files that have another
+  /// are refused: a server that nobody taught a fault must not look like one that withstands it.
+  virtual std::span<const sim::FaultKind> implements() const = 0;
+  /// Whether what its servers answer depends on their wall clocks. False: leases end by clocks that no operator sets.
+  virtual bool reads_wall_clock() const = 0;
+  /// Whether a client that sends this learns from one server of the others: how many replicas have something, say. Asked
+  /// of servers that an exploration can follow.
+  virtual bool tells_of_others(std::span<const ServerSpec> servers, std::string_view request) const {
+    static_cast<void>(servers);
+    static_cast<void>(request);
+    return false;
+  }
 
   /// What is wrong with the servers of a story that no single key can know. `server` has it, in its setting of that
   /// name.

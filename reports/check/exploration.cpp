@@ -57,22 +57,10 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
   add_labelled(lines, said(options, "faults    ", "故障  "),
                faults.empty() ? std::string(nothing) : joined(faults, separator(options)), options);
 
-  if (const std::size_t planned = story.scenario.faults.size(); planned > 0) {
-    add_labelled(
-        lines, said(options, "left out  ", "略去  "),
-        fmt::format(fmt::runtime(said(options, "[[fault]] ({}), which happens in `run` alone; here what [[may]] says",
-                                      "[[fault]]（{} 个）只在 run 中发生；这里看 [[may]]")),
-                    planned),
-        options);
-  }
-  for (const scenarios::MaySpec& may : story.scenario.may) {
-    if (!is_nothing(may.kind, length_of(may))) continue;
-    add_labelled(lines, said(options, "left out  ", "略去  "),
-                 fmt::format(fmt::runtime(said(options, "[[may]] of line {}: a {} of length 0 is none",
-                                               "第 {} 行的 [[may]]：长度为 0 的 {} 等于没有")),
-                             may.at.line, sim::name_of(may.kind)),
-                 options);
-  }
+  for (const std::string& what : left_out_in_words(story.scenario, options.language))
+    add_labelled(lines, said(options, "left out  ", "略去  "), what, options);
+  for (const std::string& idle : idle_in_words(story, options.language))
+    add_labelled(lines, said(options, "no effect ", "无作用  "), idle, options, Ink::warning);
 
   const scenarios::Exploration& found = story.exploration;
   std::string counts = traces_text(found.counts.traces, story.tick.has_value(), options.language);

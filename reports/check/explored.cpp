@@ -318,6 +318,43 @@ std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, La
   return words;
 }
 
+std::vector<std::string> left_out_in_words(const scenarios::Scenario& scenario, Language language) {
+  const bool zh = is_zh(language);
+  std::vector<std::string> words;
+  if (!scenario.faults.empty())
+    words.push_back(
+        fmt::format(fmt::runtime(zh ? "[[fault]]（{} 个）只在 run 中发生；这里看 [[may]]"
+                                    : "[[fault]] ({}), which happens in `run` alone; here what [[may]] says"),
+                    scenario.faults.size()));
+  for (const MaySpec& may : scenario.may) {
+    if (!is_nothing(may.kind, length_of(may))) continue;
+    words.push_back(fmt::format(fmt::runtime(zh ? "第 {} 行的 [[may]]：长度为 0 的 {} 等于没有"
+                                                : "[[may]] of line {}: a {} of length 0 is none"),
+                                may.at.line, sim::name_of(may.kind)));
+  }
+  return words;
+}
+
+std::vector<std::string> idle_in_words(const ExploredStory& story, Language language) {
+  using Why = scenarios::Idle::Why;
+  const auto reason = [](Why why) -> sim::Words {
+    switch (why) {
+      case Why::no_moment: return {"there is no moment for it", "没有它能发生的时刻"};
+      case Why::meets_nobody: return {"no client has anything to do with it", "没有客户端与它有任何关系"};
+      case Why::unread_clock: return {"nothing depends on that clock", "没有任何东西取决于这个时钟"};
+    }
+    return {};
+  };
+  std::vector<std::string> words;
+  for (const scenarios::Idle& idle : story.exploration.idle) {
+    const std::string what = idle.is_server ? story.scenario.servers[idle.number].name
+                                            : fault_text(story.scenario.may[idle.number], language);
+    const sim::Words why = reason(idle.why);
+    words.push_back(fmt::format("{}{}{}", what, is_zh(language) ? "：" : ": ", is_zh(language) ? why.zh : why.en));
+  }
+  return words;
+}
+
 std::vector<std::string> ranges_in_words(const scenarios::Scenario& scenario, Language language) {
   const bool zh = is_zh(language);
   std::vector<std::string> words;

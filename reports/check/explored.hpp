@@ -55,6 +55,11 @@ std::string completeness_text(const ExploredStory& story, Language language);
 /// "812 traces"; runs on a grid are runs.
 std::string traces_text(std::uint64_t n, bool on_a_grid, Language language);
 
+/// What of the file `check` leaves out, a line each: "[[fault]] (2), which happens in `run` alone; …".
+std::vector<std::string> left_out_in_words(const scenarios::Scenario& scenario, Language language);
+/// "crash of redis2: no client has anything to do with it": what is declared and makes no difference, a line each.
+std::vector<std::string> idle_in_words(const ExploredStory& story, Language language);
+
 /// "2 disagreements: concrete runs break what the search called kept". Requires: there are some.
 std::string disagreements_text(std::uint64_t n, Language language);
 

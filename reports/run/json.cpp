@@ -184,6 +184,9 @@ Json json_of(const ExploredStory& story, bool times) {
   json["expected_traces"] = found.expected_traces;
   if (!found.script_mistakes.empty()) json["script_mistakes"] = found.script_mistakes;
   if (!found.mistake.empty()) json["mistake"] = found.mistake;
+  if (const auto left_out = left_out_in_words(story.scenario, Language::en); !left_out.empty())
+    json["left_out"] = left_out;
+  if (const auto idle = idle_in_words(story, Language::en); !idle.empty()) json["no_effect"] = idle;
   json["marks"] = Json::array();
   for (const scenarios::Mark& mark : found.marks)
     json["marks"].push_back({{"name", mark.name}, {"traces", mark.traces}});

@@ -97,6 +97,7 @@ class Deployment {
   sim::Duration visit_bound() const { return visit_bound_; }
   bool is_visit_over() const { return visit_ == Visit::over; }
   const models::locks::Catalogue& catalogue() const { return catalogue_; }
+  const Scenario& scenario() const { return scenario_; }
 
   /// `recoverable`: a fresh client must have the lock this long after everybody is done or dead. If the file says
   /// nothing: when the longest lease has run out, and it has had time for a few attempts.

@@ -103,7 +103,7 @@ class Search {
 
  private:
   TraceJudge new_judge(Worker& worker) const {
-    TraceJudge judge(worker.story, worker.finder, scenario_.clients.size(), settings_.faults, parameters_);
+    TraceJudge judge(worker.story, worker.finder, settings_.faults, parameters_);
     judge.ask([this](std::string_view property) { return is_asked(options_, property); });
     return judge;
   }
@@ -293,7 +293,8 @@ class Search {
   void conclude() {
     result_.counts = stack_.counts();
     result_.alike = alike_names(scenario_, catalogue_);
-    result_.marks = total_->marks().marks(settings_.faults);
+    result_.marks = total_->marks().marks();
+    if (result_.counts.complete) result_.idle = total_->marks().idle();
     conclude_properties();
     result_.seconds = now() - *options_.began;
   }
@@ -319,6 +320,10 @@ class Search {
     result_.unconfirmed = not_shown_;
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const ExploredProperty& property = result_.properties[i];
+      expect_evidence(property,
+                      {.is_whole = result_.counts.complete && result_.mistake.empty() && !total_->script_trouble(),
+                       .is_seen = tallies[i].is_seen,
+                       .may_be_broken = tallies[i].violating_traces + tallies[i].unconfirmed > 0});
       // Where a run leaves it open, there is no violation that one could confirm.
       if (property.verdict == Verdict::unknown && !property.unconfirmed.empty())
         result_.unconfirmed = std::max(result_.unconfirmed, tallies[i].unconfirmed);

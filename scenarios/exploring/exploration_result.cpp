@@ -5,6 +5,7 @@
 #include <string>
 
 #include "checker/properties/properties.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::scenarios {
 
@@ -19,6 +20,21 @@ void Threshold::show(sim::Duration value) {
   if (is_exact || !least_possible || !values.empty()) return;
   is_exact = value <= (least_possible->attained ? least_possible->value : least_possible->value + kJustBeyond);
   infimum = is_exact ? *least_possible : checker::Extent{std::min(value, infimum.value), true};
+}
+
+void expect_evidence(const ExploredProperty& property, const VerdictEvidence& evidence) {
+  using checker::Verdict;
+  sim::invariant(
+      property.verdict != Verdict::holds || (evidence.is_whole && evidence.is_seen && !evidence.may_be_broken),
+      "what holds was seen, in all executions, and nothing may break it");
+  sim::invariant((property.verdict == Verdict::violated) == property.witness.has_value(),
+                 "what is violated has a run that shows it");
+  sim::invariant(property.verdict == Verdict::holds || property.verdict == Verdict::violated || !property.why.empty(),
+                 "what is not known has a reason");
+  for (const Threshold& threshold : property.thresholds) {
+    sim::invariant(!threshold.is_exact || evidence.is_whole, "an exact margin is one of a whole search");
+    sim::invariant(property.verdict == Verdict::violated, "a margin is one of a violation");
+  }
 }
 
 std::optional<sim::Duration> longest_fault(const Scenario& run, std::string_view parameter) {

@@ -84,6 +84,20 @@ struct Mark {
   std::string_view name_zh = {};  ///< the same in Chinese
 };
 
+/// What a story declares, and no client can notice: in no execution does it make a difference.
+struct Idle {
+  enum class Why : std::uint8_t {
+    no_moment,     ///< a fault: there is no moment at which it could strike
+    meets_nobody,  ///< a server, or a fault of servers alone, or between these sides: no client has to do with them
+    unread_clock   ///< a fault of clocks: nothing reads them
+  };
+  Why why = Why::no_moment;
+  std::size_t number = 0;  ///< of the [[may]], or of the server, in the order of the file
+  bool is_server = false;
+
+  bool operator==(const Idle&) const = default;
+};
+
 struct Exploration {
   checker::ExplorerCounts counts;
   double seconds = 0;
@@ -96,6 +110,7 @@ struct Exploration {
   std::uint64_t disagreements = 0;
   std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties/properties.hpp`
   std::vector<Mark> marks;
+  std::vector<Idle> idle;  ///< of a complete exploration
   std::vector<std::vector<std::string>>
       alike;  ///< clients that differ in their names alone: what one does, each of them can do
   std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own
@@ -107,6 +122,15 @@ struct Exploration {
 
   const ExploredProperty& property(std::string_view name) const;
 };
+
+/// What a verdict rests on.
+struct VerdictEvidence {
+  bool is_whole = false;       ///< all executions were looked at, and no script ended one of them
+  bool is_seen = false;        ///< what the property is about occurred
+  bool may_be_broken = false;  ///< some trace breaks it, or perhaps does
+};
+/// No ✓ for what nobody looked at, no ✗ that no run shows. Where it is otherwise, that is our bug, and the program ends.
+void expect_evidence(const ExploredProperty& property, const VerdictEvidence& evidence);
 
 /// The longest of the faults of a run whose length this parameter is; nothing if there is none.
 std::optional<sim::Duration> longest_fault(const Scenario& run, std::string_view parameter);

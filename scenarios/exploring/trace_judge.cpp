@@ -58,7 +58,7 @@ bool have_frontier(std::span<const JudgedParameter> parameters) {
          });
 }
 
-TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder,
                        std::span<const FaultBudget> budgets, std::span<const JudgedParameter> parameters)
     : story_(&story),
       finder_(&finder),
@@ -66,7 +66,7 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
       parameters_(parameters),
       resources_(story.deployment().resources()),
       has_frontier_(have_frontier(parameters)),
-      marks_(clients) {
+      marks_(story.deployment().scenario(), story.deployment().places().has_value(), budgets) {
   finder.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
   const std::span<const checker::Property> properties = checker::properties();
   tallies_.reserve(properties.size());
@@ -132,7 +132,7 @@ void TraceJudge::look(Explorer& explorer) {
   keep_first(script_mistake_, mistake);
   if (mistake) return;
   // What such a trace reached, nobody may ever reach; what it breaks, a replay has to show.
-  if (!trouble) marks_.look(explorer, explorer.world().history());
+  if (!trouble) marks_.look(explorer, explorer.world());
   const std::span<const checker::Violation> ways = ways_of(explorer);
   if (!trouble) note_seen();
   if (ways.empty()) return;
@@ -509,8 +509,7 @@ void TraceJudge::write(std::ostream& out) const {
     out << text.size() << ' ' << text << '\n';
   }
   out << unconfirmed_;
-  for (const std::uint64_t count : marks_.counts()) out << ' ' << count;
-  out << '\n';
+  marks_.write(out);
   for (const PropertyTally& tally : tallies_) {
     out << tally.is_seen << ' ' << tally.violating_traces << ' ' << tally.unconfirmed << ' ' << tally.thresholds.size();
     for (const auto* thresholds : {&tally.thresholds, &tally.alone, &tally.possible}) {
@@ -555,7 +554,6 @@ bool TraceJudge::read(std::istream& in) {
       kept.push_back(BestTrace{size, *stack.branches().front()});
     }
   };
-  std::array<std::uint64_t, TraceMarks::kCount> counts{};
   constexpr std::size_t kLongestReason = 100'000;
   for (auto* reason : {&script_trouble_, &script_mistake_}) {
     std::size_t length = 0;
@@ -566,8 +564,7 @@ bool TraceJudge::read(std::istream& in) {
     *reason = length == 0 ? std::nullopt : std::optional(text);
   }
   in >> unconfirmed_;
-  for (std::uint64_t& count : counts) in >> count;
-  marks_.set_counts(counts);
+  if (!marks_.read(in)) return false;
   for (PropertyTally& tally : tallies_) {
     std::size_t thresholds = 0;
     in >> tally.is_seen >> tally.violating_traces >> tally.unconfirmed >> thresholds;

@@ -75,7 +75,7 @@ class TraceJudge {
  public:
   /// Requires: `story`, `finder` and `parameters` outlive it. `finder` keeps its memory from judge to judge, and is
   /// asked by one at a time.
-  TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder, std::size_t clients,
+  TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder,
              std::span<const checker::FaultBudget> budgets, std::span<const JudgedParameter> parameters);
 
   /// Of these properties alone.

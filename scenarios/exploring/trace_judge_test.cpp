@@ -75,9 +75,9 @@ TEST_CASE(
     const std::vector<JudgedParameter> parameters = judged_parameters(options.faults, "");
     REQUIRE(parameters.size() == 1);
     checker::ViolationFinder of_judges;
-    TraceJudge all(subject, of_judges, 2, options.faults, parameters);
-    TraceJudge even(subject, of_judges, 2, options.faults, parameters);
-    TraceJudge odd(subject, of_judges, 2, options.faults, parameters);
+    TraceJudge all(subject, of_judges, options.faults, parameters);
+    TraceJudge even(subject, of_judges, options.faults, parameters);
+    TraceJudge odd(subject, of_judges, options.faults, parameters);
     checker::ViolationFinder finder;
     std::size_t traces = 0;
     explorer.explore(subject, [&](Explorer& at_end) {
@@ -114,7 +114,7 @@ TEST_CASE(
     // Through a file and back it knows the same.
     std::stringstream file;
     odd.write(file);
-    TraceJudge read(subject, of_judges, 2, options.faults, parameters);
+    TraceJudge read(subject, of_judges, options.faults, parameters);
     REQUIRE(read.read(file));
     for (const TraceJudge* other : {&odd, &read}) {
       for (std::size_t i = 0; i < all.tallies().size(); ++i) {

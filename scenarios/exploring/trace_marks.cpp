@@ -1,6 +1,8 @@
 #include "scenarios/exploring/trace_marks.hpp"
 
 #include <algorithm>
+#include <istream>
+#include <ostream>
 
 namespace lockstep::scenarios {
 namespace {
@@ -106,24 +108,70 @@ RanOut leases_that_ran_out(const sim::History& story, std::size_t clients) {
   return result;
 }
 
+/// Whether a client's attempt failed, or came upon another's place at a server, whose end it had to wait for: where
+/// attempts wait for their turn none fails. Of a semaphore, which has several places, only the former.
+bool is_found_taken(const sim::History& story, std::size_t clients, bool is_semaphore) {
+  const auto is_attempt = [&](const sim::Operation& operation) {
+    return operation.function == "acquire" && story.host_of(operation.process).index < clients;
+  };
+  if (std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& operation) {
+        return is_attempt(operation) && operation.phase == sim::Phase::fail;
+      }))
+    return true;
+  if (is_semaphore) return false;
+  for (std::size_t i = 0; i < story.effects.size(); ++i) {
+    const sim::Effect& write = story.effects[i];
+    const sim::Operation* holder = grant_of(story, write);
+    if (holder == nullptr || holder->is_shared) continue;
+    for (std::size_t j = i + 1; j < story.effects.size(); ++j) {
+      const sim::Effect& later = story.effects[j];
+      if (later.server != write.server) continue;
+      const bool is_over = later.object == write.object &&
+                           (later.kind == sim::Effect::Kind::remove || later.kind == sim::Effect::Kind::expire ||
+                            later.kind == sim::Effect::Kind::lose);
+      if (is_over) break;
+      if (later.operation == 0 || later.operation == holder->id) continue;
+      const sim::Operation& other = story.operations[later.operation - 1];
+      if (is_attempt(other) && other.process != holder->process && other.object == holder->object) return true;
+    }
+  }
+  return false;
+}
+
+constexpr std::size_t kBits = 64;
+
+void set(std::uint64_t& bits, std::size_t number) {
+  if (number < kBits) bits |= std::uint64_t{1} << number;
+}
+
+bool has(std::uint64_t bits, std::size_t number) { return number >= kBits || (bits >> number & 1) != 0; }
+
+bool separates(const checker::FaultBudget& budget, sim::ProcessId a, sim::ProcessId b) {
+  const auto is_in = [](const std::vector<sim::ProcessId>& side, sim::ProcessId process) {
+    return std::find(side.begin(), side.end(), process) != side.end();
+  };
+  return std::any_of(budget.sides.begin(), budget.sides.end(), [&](const sim::Sides& sides) {
+    return (is_in(sides.left, a) && is_in(sides.right, b)) || (is_in(sides.left, b) && is_in(sides.right, a));
+  });
+}
+
 }  // namespace
 
 const std::array<std::pair<std::string_view, std::string_view>, TraceMarks::kCount>& TraceMarks::names() {
   return kNames;
 }
 
-void TraceMarks::look(const checker::Explorer& explorer, const sim::History& story) {
+void TraceMarks::look(const checker::Explorer& explorer, const sim::World& world) {
+  const sim::History& story = world.history();
+  notice(explorer, world);
   std::array<bool, kCount> is_reached{};
-  is_reached[taken] =
-      std::any_of(story.operations.begin(), story.operations.end(), [](const sim::Operation& operation) {
-        return operation.function == "acquire" && operation.phase == sim::Phase::fail;
-      });
+  is_reached[taken] = is_found_taken(story, scenario_->clients.size(), is_semaphore_);
   is_reached[kGot] =
       std::any_of(story.operations.begin(), story.operations.end(), [&](const sim::Operation& operation) {
-        const bool is_client = story.host_of(operation.process).index < clients_;
-        return is_client && operation.function == "acquire" && operation.phase == sim::Phase::ok;
+        return is_client(story.host_of(operation.process)) && operation.function == "acquire" &&
+               operation.phase == sim::Phase::ok;
       });
-  const RanOut leases = leases_that_ran_out(story, clients_);
+  const RanOut leases = leases_that_ran_out(story, scenario_->clients.size());
   is_reached[ran_out] = leases.has_run_out;
   is_reached[taken_over] = leases.is_taken_over;
   for (const ExploredFault& fault : explorer.faults()) {
@@ -145,7 +193,7 @@ bool TraceMarks::is_of(FaultMark::Of of, const sim::History& story, const Explor
     case FaultMark::Of::nobody: return false;
     case FaultMark::Of::holder: return is_holder(story, fault.process, fault.event);
     case FaultMark::Of::no_holder: return !is_holder(story, fault.process, fault.event);
-    case FaultMark::Of::server: return fault.process.index >= clients_;
+    case FaultMark::Of::server: return !is_client(fault.process);
     case FaultMark::Of::anybody: return true;
   }
   return false;
@@ -155,15 +203,19 @@ bool TraceMarks::somebody_got_the_lock() const { return counts_[kGot] > 0; }
 
 void TraceMarks::merge(const TraceMarks& other) {
   for (std::size_t i = 0; i < kCount; ++i) counts_[i] += other.counts_[i];
+  noticed_.struck |= other.noticed_.struck;
+  noticed_.crossed |= other.noticed_.crossed;
+  noticed_.met |= other.noticed_.met;
+  noticed_.read |= other.noticed_.read;
 }
 
-std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budgets) const {
+std::vector<Mark> TraceMarks::marks() const {
   const auto may_strike = [&](const NamedMark& mark) {
-    return std::any_of(budgets.begin(), budgets.end(), [&](const checker::FaultBudget& budget) {
+    return std::any_of(budgets_.begin(), budgets_.end(), [&](const checker::FaultBudget& budget) {
       if (budget.kind != mark.kind || budget.times == 0) return false;
       return mark.of == FaultMark::Of::anybody ||
              std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId victim) {
-               return (victim.index >= clients_) == (mark.of == FaultMark::Of::server);
+               return !is_client(victim) == (mark.of == FaultMark::Of::server);
              });
     });
   };
@@ -179,6 +231,87 @@ std::vector<Mark> TraceMarks::marks(std::span<const checker::FaultBudget> budget
     if (is_possible) marks.push_back({kNames[i].first, counts_[i], kNames[i].second});
   }
   return marks;
+}
+
+// --- What made no difference.
+
+bool TraceMarks::is_service(sim::ProcessId process) const {
+  const std::size_t sentinels = scenario_->sentinels ? scenario_->sentinels->each.size() : 0;
+  const std::size_t first = scenario_->clients.size();
+  return process.index >= first && process.index - first < scenario_->servers.size() + sentinels;
+}
+
+void TraceMarks::notice(const checker::Explorer& explorer, const sim::World& world) {
+  for (const ExploredFault& fault : explorer.faults()) set(noticed_.struck, fault.budget);
+  for (std::uint16_t i = 0; i < world.process_count(); ++i) {
+    if (world.state(sim::ProcessId{i}).wall.is_read()) set(noticed_.read, i);
+  }
+  for (std::uint32_t i = 0; i < explorer.trace_length(); ++i) {
+    const ExploredEvent& event = explorer.event_at(i);
+    if (event.kind != sim::EventKind::message) continue;
+    const sim::ProcessId to = explorer.process_at(i);
+    if (is_service(to) != is_service(event.from)) {
+      const std::vector<models::ServerSpec>& servers = scenario_->servers;
+      set(noticed_.met, is_service(to) ? to.index : event.from.index);
+      if (servers.front().kind->tells_of_others(servers, event.name)) noticed_.met = ~std::uint64_t{0};
+    }
+    for (std::size_t b = 0; b < budgets_.size(); ++b) {
+      if (separates(budgets_[b], event.from, to)) set(noticed_.crossed, b);
+    }
+  }
+}
+
+/// Sentinels look at servers, and tell clients of what they see.
+bool TraceMarks::is_met(sim::ProcessId process) const {
+  return !is_service(process) || scenario_->sentinels || has(noticed_.met, process.index);
+}
+
+bool TraceMarks::reads_clock(sim::ProcessId process) const {
+  const std::size_t server = process.index - scenario_->clients.size();
+  // What a server holds is shown with its end by its own clock, so that it is asked even where nothing depends on it.
+  if (!is_client(process) && server < scenario_->servers.size())
+    return scenario_->servers[server].kind->reads_wall_clock();
+  return has(noticed_.read, process.index);
+}
+
+std::optional<Idle::Why> TraceMarks::why_idle(std::size_t number) const {
+  const checker::FaultBudget& budget = budgets_[number];
+  if (budget.times == 0) return std::nullopt;  // a fault of no length, which is none
+  if (cuts_off(budget.kind)) {
+    if (!has(noticed_.crossed, number)) return Idle::Why::meets_nobody;
+  } else if (!strikes_message(budget.kind)) {
+    const auto is_any = [&](bool (TraceMarks::*is_so)(sim::ProcessId) const) {
+      return std::any_of(budget.who.begin(), budget.who.end(), [&](sim::ProcessId who) { return (this->*is_so)(who); });
+    };
+    if (!is_any(&TraceMarks::is_met)) return Idle::Why::meets_nobody;
+    if (moves_clock(budget.kind) && !is_any(&TraceMarks::reads_clock)) return Idle::Why::unread_clock;
+  }
+  if (!has(noticed_.struck, number)) return Idle::Why::no_moment;
+  return std::nullopt;
+}
+
+std::vector<Idle> TraceMarks::idle() const {
+  std::vector<Idle> idle;
+  for (std::size_t i = 0; i < scenario_->servers.size(); ++i) {
+    const sim::ProcessId server{static_cast<std::uint16_t>(scenario_->clients.size() + i)};
+    if (!is_met(server)) idle.push_back({Idle::Why::meets_nobody, i, true});
+  }
+  for (std::size_t i = 0; i < budgets_.size(); ++i) {
+    if (const std::optional<Idle::Why> why = why_idle(i)) idle.push_back({*why, i, false});
+  }
+  return idle;
+}
+
+// --- Checkpoints.
+
+void TraceMarks::write(std::ostream& out) const {
+  for (const std::uint64_t count : counts_) out << ' ' << count;
+  out << ' ' << noticed_.struck << ' ' << noticed_.crossed << ' ' << noticed_.met << ' ' << noticed_.read << '\n';
+}
+
+bool TraceMarks::read(std::istream& in) {
+  for (std::uint64_t& count : counts_) in >> count;
+  return static_cast<bool>(in >> noticed_.struck >> noticed_.crossed >> noticed_.met >> noticed_.read);
 }
 
 }  // namespace lockstep::scenarios

@@ -3,6 +3,8 @@
 #include "scenarios/exploring/trace_marks.hpp"
 
 #include <catch2/catch.hpp>
+#include <optional>
+#include <vector>
 
 #include "scenarios/format/loader.hpp"
 #include "scenarios/testing/stories_testing.hpp"
@@ -26,8 +28,8 @@ Exploration explored(const Story& story) {
   std::string text =
       "title = { en = \"t\", zh = \"t\" }\nstory = { en = \"s\", zh = \"s\" }\nlesson = { en = \"l\", zh = \"l\" }\n"
       "[lock]\n" +
-      story.lock + "\nttl = \"" + story.ttl + "\"\n[network]\nlatency = \"1ms\"\n" + story.timeout +
-      "[[client]]\nname = \"A\"\nhold = \"" + story.hold + "\"\n";
+      story.lock + "\n" + (story.ttl.empty() ? "" : "ttl = \"" + story.ttl + "\"\n") +
+      "[network]\nlatency = \"1ms\"\n" + story.timeout + "[[client]]\nname = \"A\"\nhold = \"" + story.hold + "\"\n";
   if (!story.b.empty()) text += "[[client]]\nname = \"B\"\nacquire_at = \"" + story.b + "\"\nhold = \"0ms\"\n";
   const auto scenario = parse(text + story.more, "story.toml", catalogue());
   if (const auto* problem = std::get_if<Diagnostic>(&scenario)) FAIL(problem->to_string());
@@ -63,6 +65,14 @@ TEST_CASE("mark: somebody found the lock taken") {
   CHECK(reached(name, {.b = "3ms"}) == Reached::in_some_trace);
   CHECK(reached(name, {.b = "30ms"}) == Reached::in_none);
   CHECK(reached(name, {}) == Reached::in_none);
+  // Nobody fails where attempts wait for their turn.
+  for (const char* lock : {"etcd-mutex", "zk-sequential", "consul-lock"}) {
+    INFO(lock);
+    const std::string waiting = "algorithm = \"" + std::string(lock) + "\"";
+    CHECK(reached(name, {.ttl = "", .hold = "50ms", .b = "3ms", .lock = waiting}) == Reached::in_some_trace);
+    CHECK(reached(name, {.ttl = "", .hold = "50ms", .b = "400ms", .lock = waiting}) == Reached::in_none);
+    CHECK(reached(name, {.ttl = "", .lock = waiting}) == Reached::in_none);
+  }
 }
 
 TEST_CASE("mark: a lease ran out before its holder gave the lock back") {
@@ -120,6 +130,84 @@ TEST_CASE("mark: a clock jumped, or was off from the start") {
   CHECK(reached(skewed, {.more = may("jump", kOfServer + by)}) == Reached::not_possible);
   CHECK(reached(skewed, {.more = may("skew", kOfServer + by)}) == Reached::in_some_trace);
   CHECK(reached(jumped, {.more = may("skew", kOfServer + by)}) == Reached::not_possible);
+}
+
+namespace {
+
+constexpr auto kUnread = Idle::Why::unread_clock;
+constexpr auto kNobody = Idle::Why::meets_nobody;
+constexpr auto kNoMoment = Idle::Why::no_moment;
+
+/// What made no difference: of the only [[may]], and of the servers.
+struct Unnoticed {
+  std::optional<Idle::Why> may;
+  std::vector<std::size_t> servers;
+  bool operator==(const Unnoticed&) const = default;
+};
+
+Unnoticed unnoticed(const Story& story) {
+  Unnoticed result;
+  for (const Idle& idle : explored(story).idle) {
+    if (idle.is_server) result.servers.push_back(idle.number);
+    if (!idle.is_server) result.may = idle.why;
+  }
+  return result;
+}
+
+std::string lock_of(const std::string& algorithm) { return "algorithm = \"" + algorithm + "\""; }
+
+constexpr const char* kReplica = "[[server]]\nname = \"redis\"\n[[server]]\nname = \"R\"\nreplica_of = \"redis\"\n";
+
+}  // namespace
+
+TEST_CASE("idle: a clock that nothing depends on") {
+  const std::string by = "by = \"5ms\"\n";
+  for (const char* kind : {"jump", "skew"}) {
+    INFO(kind);
+    const auto of_server = [&](const char* algorithm, const char* server) {
+      return unnoticed({.ttl = "",
+                        .more = may(kind, "server = \"" + std::string(server) + "\"\n" + by),
+                        .lock = lock_of(algorithm)});
+    };
+    CHECK(of_server("etcd-mutex", "etcd").may == kUnread);
+    CHECK(of_server("zk-sequential", "zookeeper").may == kUnread);
+    CHECK(of_server("consul-lock", "consul").may == kUnread);
+    CHECK(of_server("set-nx-px-lua", "redis").may == std::nullopt);
+    CHECK(of_server("sql-lease-row", "sql").may == std::nullopt);
+    const auto of_client = [&](const char* algorithm) {
+      return unnoticed({.ttl = "", .b = "3ms", .more = may(kind, kOfA + by), .lock = lock_of(algorithm)});
+    };
+    CHECK(of_client("set-nx-px-lua").may == kUnread);
+    CHECK(of_client("getset-java").may == std::nullopt);
+  }
+}
+
+TEST_CASE("idle: a server that no client has to do with, and what happens to it alone") {
+  const std::string crash = may("crash", "server = \"R\"\nrestart_after = \"5ms\"\n");
+  CHECK(unnoticed({.more = kReplica + crash}) == Unnoticed{kNobody, {1}});
+  CHECK(unnoticed({.timeout = "timeout = \"10ms\"\n",
+                   .more = kReplica + may("partition", "between = [[\"A\"], [\"R\"]]\nlength = \"5ms\"\n")}) ==
+        Unnoticed{kNobody, {1}});
+  CHECK(unnoticed({.timeout = "timeout = \"10ms\"\n",
+                   .more = kReplica + may("partition", "between = [[\"A\"], [\"redis\"]]\nlength = \"5ms\"\n")}) ==
+        Unnoticed{std::nullopt, {1}});
+  // An operator asks it; a client asks its primary how many replicas have something.
+  const std::string operator_asks = "[[client]]\nname = \"operator\"\ncommands = [\"GET lock\"]\nserver = \"R\"\n";
+  CHECK(unnoticed({.more = kReplica + operator_asks + crash}) == Unnoticed{std::nullopt, {}});
+  const std::string waits = "[[client]]\nname = \"operator\"\ncommands = [\"WAIT 1 5\"]\n";
+  CHECK(unnoticed({.more = kReplica + waits + crash}) == Unnoticed{std::nullopt, {}});
+}
+
+TEST_CASE("idle: a fault for which there is no moment") {
+  const auto during = [](const char* activity, const char* algorithm) {
+    return unnoticed({.ttl = "",
+                      .hold = "30ms",
+                      .more = may("pause", kOfA + "length = \"5ms\"\nduring = \"" + activity + "\"\n"),
+                      .lock = lock_of(algorithm)});
+  };
+  CHECK(during("renewal", "set-nx-px-lua").may == kNoMoment);
+  CHECK(during("renewal", "redisson-lock\"\nwatchdog_timeout = \"30ms").may == std::nullopt);
+  CHECK(during("acquire", "set-nx-px-lua").may == std::nullopt);
 }
 
 }  // namespace lockstep::scenarios::trace_marks_test

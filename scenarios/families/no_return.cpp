@@ -107,7 +107,7 @@ class NoReturnSearch {
     ExploredStory story(scenario_, catalogue_, explorer, ExploredStory::Probe::none);
     checker::ViolationFinder finder;
     const std::vector<JudgedParameter> parameters = judged_parameters(settings_.faults, "");
-    TraceJudge judge(story, finder, scenario_.clients.size(), settings_.faults, parameters);
+    TraceJudge judge(story, finder, settings_.faults, parameters);
     explorer.explore(story, [&](Explorer& at_end) {
       judge.look(at_end);
       return true;

@@ -229,6 +229,12 @@ void add(Writing& out, const Exploration& exploration) {
     out.add(std::string(mark.name));
     out.add(mark.traces);
   }
+  out.add(exploration.idle.size());
+  for (const Idle& idle : exploration.idle) {
+    for (const std::uint64_t n :
+         {static_cast<std::uint64_t>(idle.why), std::uint64_t{idle.number}, std::uint64_t{idle.is_server}})
+      out.add(n);
+  }
   out.add(exploration.alike.size());
   for (const std::vector<std::string>& names : exploration.alike) add(out, names);
   add(out, exploration.script_mistakes);
@@ -253,6 +259,11 @@ Exploration read_exploration(Reading& in, const models::locks::Catalogue& catalo
     const auto known = std::find_if(names.begin(), names.end(), [&](const auto& both) { return both.first == name; });
     const std::uint64_t traces = in.number();
     if (known != names.end()) exploration.marks.push_back({known->first, traces, known->second});
+  }
+  for (std::uint64_t n = in.count(); n > 0; --n) {
+    const auto why = static_cast<Idle::Why>(in.number());
+    const std::uint64_t number = in.number();
+    exploration.idle.push_back({why, number, in.number() != 0});
   }
   for (std::uint64_t n = in.count(); n > 0; --n) exploration.alike.push_back(texts(in));
   exploration.script_mistakes = texts(in);

@@ -15,6 +15,7 @@
 #include "checker/properties/server/no_lost_wakeup.hpp"
 #include "checker/properties/server/order_properties.hpp"
 #include "checker/properties/server/recoverable.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -241,6 +242,9 @@ std::vector<checker::Finding> Execution::findings(const std::function<bool(std::
       without(checker::Verdict::unknown, *mistake);
     } else {
       findings.push_back(property.judge(run));
+      sim::invariant(findings.back().property == property.name, "a checker tells of its own property");
+      sim::invariant(findings.back().verdict == checker::Verdict::holds || !findings.back().why.empty(),
+                     "whatever does not hold has a reason");
       if (findings.back().verdict != checker::Verdict::holds || checker::is_seen(property, ordered)) continue;
       findings.pop_back();
       without(checker::Verdict::not_judged, property.unseen);

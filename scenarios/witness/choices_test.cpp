@@ -242,4 +242,39 @@ TEST_CASE("choices: these are all that servers have") {
   CHECK(found == known);
 }
 
+// What waits for the end of the first pause waits for that of the second, which begins at the same moment: A's patience is
+// over at 4ms, and the answer has been there since 2ms.
+TEST_CASE("a schedule: a pause that begins as another ends begins before what waits for that end") {
+  const auto answered = [](const char* entry) {
+    const Scenario story = parsed(fmt::format(R"([lock]
+algorithm = "set-nx-px-lua"
+attempts = 1
+[network]
+latency = "1ms"
+timeout = "4ms"
+[[client]]
+name = "A"
+[[fault]]
+kind = "pause"
+client = "A"
+at = "2ms"
+length = "7ms"
+[[fault]]
+kind = "pause"
+client = "A"
+at = "9ms"
+length = "7ms"
+[schedule]
+events = ["0ms A start", "2ms A pause", {}])",
+                                              entry));
+    const auto result = run(story, catalogue());
+    if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
+    const sim::Operation& acquire = std::get<Outcome>(result).history.operations.front();
+    return std::pair(acquire.phase, acquire.completed.offset());
+  };
+  using sim::Duration;
+  CHECK(answered("\"9ms A pause#2\", \"16ms A.SET#1 reply\"") == std::pair(sim::Phase::ok, Duration::milliseconds(16)));
+  CHECK(answered("\"9ms A.SET#1 reply\", \"9ms A pause#2\"") == std::pair(sim::Phase::ok, Duration::milliseconds(9)));
+}
+
 }  // namespace lockstep::scenarios::choices_test

@@ -53,8 +53,9 @@ bool Simulation::step_on_schedule(Duration until) {
       } else if (schedule_->is_next(slot) && schedule_->time_of(slot) == now) {
         const bool must_wait = has_before(i, [&](const Event& other, std::uint32_t other_slot, const Event& event) {
           if (schedule_->is_listed(other_slot)) return false;
-          return other.kind == EventKind::fault ||
-                 (other.process == event.process && other.arrived < schedule_->arrival_of(slot));
+          // A pause that begins as another ends begins before what waits for that end.
+          return other.kind == EventKind::fault || (event.kind != EventKind::fault && other.process == event.process &&
+                                                    other.arrived < schedule_->arrival_of(slot));
         });
         if (!must_wait) listed = i;
       }

@@ -32,6 +32,7 @@ Instant Clock::reading_at(Instant true_time) const {
 }
 
 Instant Clock::true_time_of(Instant reading) const {
+  is_read_ = true;
   if (scale_ != 0) {
     assert(reading.scale() == scale_);
     return Instant(reading.variable(), true_length(reading.offset() - offset_));

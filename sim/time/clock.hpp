@@ -43,6 +43,8 @@ class Clock {
   void skew(Duration d) { offset_ += d; }
 
   World& world() const { return *world_; }
+  /// Whether anybody has asked it what time it is. (Lengths of time are none of its readings: it may be off as it likes.)
+  bool is_read() const { return is_read_; }
   Duration offset() const { return offset_; }
   std::int64_t drift_ppb() const { return drift_ppb_; }
 
@@ -52,6 +54,7 @@ class Clock {
   std::int64_t drift_ppb_ = 0;  ///< gains this many nanoseconds each true second
   Scale scale_ = 0;
   Instant since_;  ///< true time of the last jump, or the origin
+  mutable bool is_read_ = false;
 };
 
 }  // namespace lockstep::sim

@@ -10,7 +10,10 @@ namespace lockstep::sim {
 Clock::Clock(World& world, Duration offset, std::int64_t drift_ppb)
     : world_(&world), offset_(offset), drift_ppb_(drift_ppb) {}
 
-Instant Clock::now() const { return reading_at(world_->now()); }
+Instant Clock::now() const {
+  is_read_ = true;
+  return reading_at(world_->now());
+}
 
 bool Clock::has_reached(Instant deadline) const { return world_->is_at_or_after(now(), deadline); }
 

@@ -170,7 +170,7 @@ void World::strike(const PlannedFault& fault) {
     note.process = fault.process;
     note.from = fault.process;
     note.sent = note.at = now_;
-    note.local = victim.wall.now();
+    note.local = victim.wall.reading_at(now_);
     note.name = name_of(fault.kind);
     const bool has_length = lasts(fault.kind) || moves_clock(fault.kind);
     note.text = has_length ? note.name + " " + to_string(fault.length) : note.name;

@@ -16,6 +16,7 @@
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -54,6 +55,7 @@ std::vector<const OwnershipInterval*> holders_at(std::span<const OwnershipInterv
 
 Finding violated(const std::vector<const OwnershipInterval*>& holders, sim::Instant moment, const Names& names,
                  std::int64_t places) {
+  sim::invariant(static_cast<std::int64_t>(holders.size()) > places, "more different clients hold it than may");
   Finding finding{.property = "capacity", .view = View::belief, .verdict = Verdict::violated};
   finding.at = moment;
   std::string who;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "checker/properties/evidence.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -100,6 +101,14 @@ MutexHistory MutexHistories::of(std::string_view name, bool with_inner) const {
       result.ids.push_back(belief.acquire);
     }
   }
+  sim::costly_invariant(
+      [&] {
+        return result.ids.size() == operations.size() &&
+               std::all_of(operations.begin(), operations.end(), [](const HistoryOperation& o) {
+                 return o.phase == sim::Phase::invoke || o.invoked <= o.returned;
+               });
+      },
+      "an operation has a number, and ends after it began");
   return result;
 }
 

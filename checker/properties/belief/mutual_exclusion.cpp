@@ -10,6 +10,7 @@
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
 #include "checker/properties/ownership.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -104,6 +105,9 @@ std::optional<Overlap> first_overlap_among_sharers(Intervals sorted) {
 Finding violated(const Overlap& overlap, const Names& names) {
   const OwnershipInterval& a = *overlap.first;
   const OwnershipInterval& b = *overlap.second;
+  sim::invariant(a.process != b.process && a.object == b.object && !(a.is_shared && b.is_shared),
+                 "who must not meet are two, at one lock");
+  sim::invariant(a.contains(b.from) && b.contains(b.from), "both believe at the moment that is told");
   Finding finding{.property = kMutualExclusion, .view = View::belief, .verdict = Verdict::violated};
   finding.by = {a.process, b.process};
   finding.at = b.from;

@@ -9,6 +9,7 @@
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -94,6 +95,8 @@ struct Newest {
 };
 
 Finding violated(const Write& newer, const Write& late, const Names& names) {
+  sim::invariant(newer.effect->server == late.effect->server && newer.effect->object == late.effect->object,
+                 "both writes are on one object");
   Finding finding{.property = kFencing, .view = View::damage, .verdict = Verdict::violated};
   finding.by = {late.effect->by, newer.effect->by};
   finding.at = late.effect->at;

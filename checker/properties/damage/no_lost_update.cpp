@@ -12,6 +12,7 @@
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -72,6 +73,8 @@ Updates updates(const OrderedHistory& history) {
     if (operation != nullptr && operation->function == "write" && read != object.latest_read.end()) {
       ++updates.after_a_read;
       if (const Effect* lost = unseen_write(object, read->second, effect.by)) {
+        sim::invariant(lost->by != effect.by && lost->step >= read->second.effect->step,
+                       "what is lost is somebody else's, and came after what was read");
         updates.lost.push_back({read->second.effect, lost, &effect});
       }
     }

@@ -13,6 +13,7 @@
 #include "checker/properties/lock_objects.hpp"
 #include "checker/properties/ownership.hpp"
 #include "checker/properties/server/order_properties.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -99,6 +100,7 @@ Finding faithful_renewal(const sim::History& history, const Names& names, std::s
   }
   Finding finding{.property = kFaithfulRenewal, .view = View::server, .verdict = Verdict::violated};
   if (ran_out && (zombie == nullptr || compare(ran_out->at, zombie->at) <= 0)) {
+    sim::invariant(ran_out->hold->contains(ran_out->at), "a lease runs out while its holder believes");
     finding.by = {ran_out->hold->process};
     finding.at = ran_out->at;
     const bool is_noticed = ran_out->after != nullptr && ran_out->after->kind == sim::Effect::Kind::expire;

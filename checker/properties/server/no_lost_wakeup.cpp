@@ -14,6 +14,7 @@
 #include "checker/properties/interruptions.hpp"
 #include "checker/properties/lock_objects.hpp"
 #include "checker/properties/time_spans.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -148,6 +149,8 @@ std::vector<FreeTime> free_times(std::span<const sim::Effect> effects, const Loc
     const bool is_over = effect.kind == sim::Effect::Kind::expire || effect.kind == sim::Effect::Kind::lose;
     const bool is_removed = effect.kind == sim::Effect::Kind::remove;
     if (is_over || is_removed) there.erase(effect.object);
+    sim::costly_invariant([&] { return times.size() < 2 || times[times.size() - 2].taken != nullptr; },
+                          "a lock is free once at a time");
     if (is_removed && there.empty() && !was_free) times.push_back({&effect, nullptr});
   }
   return times;

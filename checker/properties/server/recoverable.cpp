@@ -7,6 +7,7 @@
 
 #include "checker/properties/entries.hpp"
 #include "checker/properties/evidence.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 
@@ -109,6 +110,7 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
     if (compare(operation.completed, bound) > 0 || given_back[operation.id]) continue;
     if (last == nullptr || compare(operation.completed, last->completed) >= 0) last = &operation;
   }
+  sim::invariant(got == nullptr || compare(got->completed, bound) > 0, "who gets the lock in time is no violation");
   finding.verdict = Verdict::violated;
   finding.at = bound;
   finding.evidence = sorted_evidence(

@@ -77,6 +77,13 @@ class TrioKind final : public models::ServerKind {
   std::string_view name() const override { return "trio"; }
   std::string_view request() const override { return models::register_kind().request(); }
   std::vector<std::string_view> requests() const override { return models::register_kind().requests(); }
+  /// No jumps.
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, skew, delay};
+    return kFaults;
+  }
+  bool reads_wall_clock() const override { return true; }
   bool are_independent(std::span<const models::ServerSpec>) const override { return false; }
   bool keep_one_state(std::span<const models::ServerSpec>) const override { return true; }
   std::size_t usual_count() const override { return 3; }
@@ -301,6 +308,31 @@ TEST_CASE("a second kind of server: serve says which kinds speak to clients outs
   INFO(served.out << served.err);
   CHECK(served.exit == 2);
   CHECK_THAT(served.err, Contains("these do: redis, zookeeper"));
+}
+
+// What nobody taught a kind of server must not look like what it withstands.
+TEST_CASE("a kind of server that does not know a fault: a story that has it there is refused, at its place") {
+  const auto refusal_of_trio = [](std::string_view fault) {
+    const std::string lock =
+        "title = \"t\"\n[lock]\nalgorithm = \"trio-lock\"\n[network]\ntimeout = \"9ms\"\n[[client]]\nname = \"A\"\n";
+    const auto read = scenarios::parse(lock + std::string(fault), "story.toml", with_trio());
+    const auto* trouble = std::get_if<Diagnostic>(&read);
+    return trouble != nullptr ? trouble->to_string() : "none";
+  };
+  for (const char* table : {"[[may]]", "[[fault]]"}) {
+    INFO(table);
+    const std::string at = table == std::string_view("[[fault]]") ? "at = \"1ms\"\n" : "";
+    const std::string jump = std::string(table) + "\nkind = \"jump\"\nby = \"1ms\"\n" + at;
+    CHECK_THAT(refusal_of_trio(jump + "server = \"trio\"\n"),
+               Contains("story.toml:8:1") && Contains("servers of kind \"trio\" know no \"jump\"") &&
+                   Contains("leave it out"));
+    CHECK(refusal_of_trio(jump + "client = \"A\"\n") == "none");
+    CHECK(refusal_of_trio(std::string(table) + "\nkind = \"pause\"\nlength = \"1ms\"\nserver = \"trio\"\n" + at) ==
+          "none");
+  }
+  CHECK_THAT(refusal_of_trio("[[may]]\nkind = \"jump\"\nby = \"1ms\"\n"), Contains("know no \"jump\""));
+  CHECK_THAT(refusal_of_trio("[[may]]\nkind = \"partition\"\nlength = \"1ms\"\nbetween = [[\"A\"], [\"trio\"]]\n"),
+             Contains("know no \"partition\""));
 }
 
 }  // namespace lockstep::cli::server_kinds_test

@@ -76,6 +76,13 @@ class ConsulKind final : public ServerKind {
  public:
   std::string_view name() const override { return "consul"; }
   std::string_view request() const override { return "a request of Consul's HTTP API"; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  /// Sessions end by Go's timers, which are monotonic.
+  bool reads_wall_clock() const override { return false; }
   std::vector<std::string_view> requests() const override {
     return {"PUT",
             "PUT_CAS",

@@ -59,6 +59,13 @@ class EtcdKind final : public ServerKind {
  public:
   std::string_view name() const override { return "etcd"; }
   std::string_view request() const override { return "a request of etcd's API"; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  /// Leases end by Go's monotonic clock.
+  bool reads_wall_clock() const override { return false; }
   std::vector<std::string_view> requests() const override {
     return {"RANGE", "PUT", "DELETE_RANGE", "TXN", "LEASE_GRANT", "LEASE_REVOKE", "LEASE_KEEP_ALIVE", "WATCH"};
   }

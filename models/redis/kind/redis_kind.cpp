@@ -18,6 +18,19 @@ class RedisKind final : public ServerKind {
  public:
   std::string_view name() const override { return "redis"; }
   std::string_view request() const override { return "a Redis command"; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  /// Keys live until a moment of it; TIME.
+  bool reads_wall_clock() const override { return true; }
+  bool tells_of_others(std::span<const ServerSpec> servers, std::string_view request) const override {
+    static constexpr std::string_view kOfReplicas[] = {"WAIT", "WAITAOF", "FAILOVER", "ROLE", "INFO"};
+    return std::find(std::begin(kOfReplicas), std::end(kOfReplicas), request) != std::end(kOfReplicas) ||
+           std::any_of(servers.begin(), servers.end(),
+                       [](const ServerSpec& server) { return server_settings(server.settings).min_replicas > 0; });
+  }
 
   /// Commands that a server executes (SCRIPT alone is none, SCRIPT LOAD is), and what sentinels are asked.
   std::vector<std::string_view> requests() const override {

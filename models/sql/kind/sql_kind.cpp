@@ -111,6 +111,13 @@ class SqlKind final : public ServerKind {
  public:
   std::string_view name() const override { return "sql"; }
   std::string_view request() const override { return "an SQL statement"; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  /// now().
+  bool reads_wall_clock() const override { return true; }
   std::vector<std::string_view> requests() const override {
     std::vector<std::string_view> names;
     for (int i = 0; i <= static_cast<int>(Statement::Kind::now); ++i) {

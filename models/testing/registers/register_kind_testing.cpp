@@ -65,6 +65,12 @@ class RegisterKind final : public ServerKind {
   std::string_view name() const override { return "register"; }
   std::string_view request() const override { return "FETCH or CAS"; }
   std::vector<std::string_view> requests() const override { return {"FETCH", "CAS"}; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  bool reads_wall_clock() const override { return true; }
 
   std::span<const SettingSpec> settings() const override {
     static const std::array specs{

@@ -142,6 +142,13 @@ class ZooKeeperKind final : public ServerKind {
  public:
   std::string_view name() const override { return "zookeeper"; }
   std::string_view request() const override { return "a request of ZooKeeper's protocol"; }
+  std::span<const sim::FaultKind> implements() const override {
+    using enum sim::FaultKind;
+    static constexpr std::array kFaults{pause, crash, lose, jump, skew, delay, partition};
+    return kFaults;
+  }
+  /// Sessions end by System.nanoTime.
+  bool reads_wall_clock() const override { return false; }
   std::vector<std::string_view> requests() const override {
     return {"CONNECT",      "CREATE", "DELETE",      "SET_DATA", "EXISTS",       "GET_DATA",
             "GET_CHILDREN", "MULTI",  "SET_WATCHES", "PING",     "CLOSE_SESSION"};

@@ -209,6 +209,10 @@ Values all_executions(const ExploredStory& explored, const std::string& version)
                                    fmt::format("{}：{}", zh, traces_text(mark.traces, false, Language::zh))}}});
   }
   const std::vector<Values> faults = in_both("fault", faults_in_words);
+  std::vector<Values> idle;
+  const std::vector<std::string> idle_en = idle_in_words(explored, Language::en);
+  const std::vector<std::string> idle_zh = idle_in_words(explored, Language::zh);
+  for (std::size_t i = 0; i < idle_en.size(); ++i) idle.push_back({{"what", Text{idle_en[i], idle_zh[i]}}});
   const std::uint64_t traces = explored.exploration.counts.traces;
   return {{"explored",
            Text{fmt::format("Explored by lockstep {}: {}, {}.", version, traces_text(traces, false, Language::en),
@@ -218,6 +222,8 @@ Values all_executions(const ExploredStory& explored, const std::string& version)
           {"ranges", in_both("range", ranges_in_words)},
           {"has_faults", !faults.empty()},
           {"faults", faults},
+          {"has_idle", !idle.empty()},
+          {"idle", idle},
           {"has_marks", !marks.empty()},
           {"marks", marks}};
 }

@@ -153,6 +153,25 @@ void check_roles(const Scenario& scenario) {
   }
 }
 
+/// A server that nobody taught a fault would look like one that withstands it.
+void check_implemented(const Scenario& scenario, const models::ServerKind& kind) {
+  const auto check = [&](const auto& fault, bool strikes_server) {
+    const bool is_theirs = strikes_server || !strikes_process(fault.kind);
+    const std::span<const sim::FaultKind> known = kind.implements();
+    if (!is_theirs || std::find(known.begin(), known.end(), fault.kind) != known.end()) return;
+    throw Bad{fault.at, "servers of kind " + in_quotes(kind.name()) + " know no " + in_quotes(name_of(fault.kind)) +
+                            ", so nothing would follow from it; leave it out"};
+  };
+  const auto is_server = [&](std::string_view name) {
+    return std::none_of(scenario.clients.begin(), scenario.clients.end(),
+                        [&](const ClientSpec& client) { return client.name == name; });
+  };
+  for (const FaultSpec& fault : scenario.faults) check(fault, is_server(fault.who));
+  for (const MaySpec& may : scenario.may)
+    check(may, may.who.empty() ? entry_of(may.kind).unless_named == sim::Whose::servers
+                               : std::any_of(may.who.begin(), may.who.end(), is_server));
+}
+
 void check_losses(const Scenario& scenario) {
   if (scenario.network.timeout) return;
   const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
@@ -260,6 +279,7 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   mistakes.attempt([&] { check_sentinels(entry, scenario); });
   mistakes.attempt([&] { check_resource(root, entry, scenario); });
   mistakes.attempt([&] { check_losses(scenario); });
+  mistakes.attempt([&] { check_implemented(scenario, draft.server_kind); });
   mistakes.attempt([&] { check_work(scenario, entry); });
   mistakes.attempt([&] { check_roles(scenario); });
   mistakes.attempt([&] { check_order(root, scenario); });
