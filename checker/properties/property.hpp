@@ -87,8 +87,6 @@ struct Property {
   bool (*can_be_seen)(const Circumstances& story) = nullptr;
   /// Why there is nothing to judge, in one sentence; empty: it is judged. Null: it always is.
   std::string_view (*why_not_judged)(const Circumstances& story) = nullptr;
-  /// The same of an exploration, which can judge a little less; asked first.
-  std::string_view (*why_not_explored)(const Circumstances& story) = nullptr;
   Finding (*judge)(const JudgedRun& run) = nullptr;
   /// All breaches of a property that order alone decides, for explorations: what gives it needs no line anywhere else.
   /// One entry may answer for several that are found together. Null: another entry does, or checker/violations has its

@@ -62,8 +62,11 @@ inline sim::History at_times(const sim::History& symbolic, std::span<const Explo
 /// a variable. Times are a few nanoseconds, so that moments meet.
 class SymbolicHistory {
  public:
-  static constexpr std::uint16_t clients_max = 3;
   static constexpr sim::ProcessId resource_server{5};
+  /// The servers of the lock are between the third client and this one.
+  static sim::ProcessId client(std::size_t number) {
+    return {static_cast<std::uint16_t>(number < 3 ? number : number + 3)};
+  }
 
   /// What happens at all, so that each part can be tested for itself.
   struct Kind {
@@ -73,14 +76,16 @@ class SymbolicHistory {
     std::uint64_t locks = 1;               ///< more: who holds one may ask for another
     bool has_members = false;              ///< the servers' objects have parts, with names or without
     bool has_nested = false;               ///< holds are shared, entered again, and renewed, also when they are over
+    bool takes_several = false;            ///< who has a lock takes it once more, and releases what it may not have
+    std::uint16_t more_clients = 0;        ///< than the two or three, each with two more actions
   };
 
   SymbolicHistory(std::uint64_t seed, Kind kind) : random_(seed), kind_(kind) {
-    const auto clients = static_cast<std::uint16_t>(2 + random_.below(2));
+    const auto clients = static_cast<std::uint16_t>(2 + random_.below(2) + kind.more_clients);
     clients_.resize(clients);
     for (Client& client : clients_) client.last = advance(0);
     servers_.assign(6, 0);
-    const std::uint64_t actions = 3 + random_.below(7);
+    const std::uint64_t actions = 3 + random_.below(7) + 2 * std::uint64_t{kind.more_clients};
     for (std::uint64_t i = 0; i < actions; ++i) act(static_cast<std::uint16_t>(random_.below(clients)));
   }
 
@@ -115,7 +120,7 @@ class SymbolicHistory {
 
   void act(std::uint16_t who) {
     Client& client = clients_[who];
-    const sim::ProcessId process{who};
+    const sim::ProcessId process = SymbolicHistory::client(who);
     if (random_.one_in(6) && faults_.size() < 3) pause(client, process);
     if (kind_.has_nested && client.latest != 0 && random_.one_in(3)) {
       nested(client, process);
@@ -125,7 +130,7 @@ class SymbolicHistory {
       acquire(client, process);
       return;
     }
-    if (kind_.locks > 1 && random_.one_in(2)) {
+    if ((kind_.locks > 1 || kind_.takes_several) && random_.one_in(2)) {
       client.outer.push_back(client.hold);
       client.hold = 0;
       acquire(client, process);
@@ -260,6 +265,7 @@ class SymbolicHistory {
       }
     }
     complete(client, id);
+    if (kind_.takes_several && (phase == info || phase == invoke) && random_.one_in(4)) client.hold = id;
     if (phase != ok) return;
     sim::Operation& o = history_.operations[id - 1];
     const auto in = [&](std::int64_t ns) { return sim::Duration::nanoseconds(ns); };

@@ -60,7 +60,7 @@ constexpr std::string_view kLinearizable = "linearizable";
 
 }  // namespace
 
-void ViolationFinder::collect_items() {
+void ViolationFinder::collect_items(bool with_inner) {
   items_.clear();
   // Of each belief with a deadline, what gives its hold back and what else stands for that: positions among the items.
   const auto with_deadline = [&](sim::OperationId acquire) {
@@ -81,7 +81,8 @@ void ViolationFinder::collect_items() {
               .event = operation.invoked_in,
               .completed = operation.completed,
               .completed_in = operation.completed_in,
-              .belief = kNone};
+              .belief = kNone,
+              .hold = is_acquire ? operation.id : operation.of};
     if (is_acquire && item.is_certain) item.belief = with_deadline(operation.id);
     if (!is_acquire) item.belief = with_deadline(operation.of);
     if (!is_acquire && item.belief != kNone) {
@@ -114,10 +115,12 @@ void ViolationFinder::collect_items() {
               .completed = belief.from,
               .completed_in = belief.from_step,
               .belief = belief.deadline ? static_cast<std::uint32_t>(i) : kNone,
+              .hold = belief.acquire,
               .is_extra = belief.deadline && is_given_back_[i]};
     items_.push_back(item);
   }
-  inner_operations();
+  has_inner_ = false;
+  if (with_inner) inner_operations();
   // A deadline may come at any time: what has one and is not certain may be there as soon as the hold is.
   for (Item& item : items_) {
     if (item.is_acquire || item.is_certain || item.belief == kNone) continue;
@@ -176,7 +179,8 @@ void ViolationFinder::inner_operations() {
               .event = has_one ? last->invoked_in : belief.from_step,
               .completed = has_one ? last->completed : belief.from,
               .completed_in = has_one ? last->completed_in : belief.from_step,
-              .belief = kNone};
+              .belief = kNone,
+              .hold = belief.acquire};
     item.is_puzzle = !has_one;
     items_.push_back(item);
   }
@@ -200,7 +204,7 @@ void ViolationFinder::linearizable() {
   const bool is_shared =
       std::any_of(operations_.begin(), operations_.end(), [](const sim::Operation& o) { return o.is_shared; });
   if (is_shared) return;
-  collect_items();
+  collect_items(true);
   plans_.clear();
   holds_.clear();
   const auto is_same_object = [](const std::string* a, const std::string* b) { return a == b || *a == *b; };

@@ -21,7 +21,11 @@ std::span<const Violation> ViolationFinder::find(const sim::History& history, st
   read(history, faults, question);
   found_count_ = 0;
   mutual_exclusion();
-  linearizable();
+  if (semaphore_.places && !semaphore_.lock.empty()) {
+    linearizable_semaphore(static_cast<std::size_t>(*semaphore_.places));
+  } else {
+    linearizable();
+  }
   if (deadlock_lasting) no_deadlock(*deadlock_lasting);
   if (progress_) progress(*progress_);
   own_release();

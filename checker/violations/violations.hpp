@@ -25,14 +25,12 @@
 // - from. `m < c + (end - from)` is no difference of two instants (`Violation::sums`): parameter_space.hpp decides it.
 // c is a moment of the work without them: not before it began, and not after `from`, its end.
 //
-// linearizable. See violations/linearizable.cpp for the argument. What is shared among readers is no mutex: it has no
-// ways then. no-deadlock: violations/no_deadlock.cpp.
+// linearizable. See violations/linearizable.cpp for the argument, and violations/semaphore.cpp for semaphores. What is
+// shared among readers is no mutex: it has no ways then. no-deadlock: violations/no_deadlock.cpp.
 //
 // no-lost-wakeup. A wait that nobody may cut short by a pause is four differences: from the release, and from the
 // beginning of the wait, to the next grant, and to the end of the wait. With a pause of whoever waits the pause would
 // have to be taken off: widened. capacity, fair. See violations/places.cpp. progress: violations/progress.cpp.
-//
-// linearizable. See violations/linearizable.cpp for the argument.
 
 #include <cstddef>
 #include <cstdint>
@@ -83,7 +81,8 @@ struct Violation {
   bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
 };
 
-/// For tests alone: a judge that is broken on purpose, so that it calls kept what can be broken, and must be found out.
+/// For tests alone: a judge that is broken on purpose, so that it calls kept what can be broken (or of a semaphore the
+/// other way round), and must be found out.
 enum class JudgingMutant : std::uint8_t {
   none,
   early_deadlines,      ///< a deadline of a hold is taken to be 3ms earlier
@@ -94,13 +93,19 @@ enum class JudgingMutant : std::uint8_t {
   own_by_all,           ///< a lock is whoever's who removes it
   first_way,            ///< a margin is that of the first way of each trace
   one_clock_is_right,   ///< of several clocks that are off by a range only one is
-  no_probe              ///< whether the lock comes back is not asked
+  no_probe,             ///< whether the lock comes back is not asked
+  one_place_less,       ///< linearizable: a semaphore allows one hold less than it has places
+  one_place_more,       ///< or one more
+  holds_begin_early,    ///< or a place is taken when its acquire is invoked
+  tries_take_places,    ///< or an acquire that failed had a place in between
+  nothing_is_spare      ///< or of several releases of a hold each may end only that
 };
 
 /// What is asked of semaphores, and of locks with a queue; what is not said is not asked.
 struct SemaphoreQuestion {
   std::optional<std::int64_t> places;
   std::optional<std::int64_t> overtakings;
+  std::string_view lock = {};  ///< linearizable asks for a semaphore of this name then, and not for mutexes
 };
 
 /// Finds the ways of one trace after the other. Keeps its buffers: no allocation once they have grown.
@@ -123,7 +128,7 @@ class ViolationFinder {
   /// What was looked at: the history of `find`, without what the probe did. Valid as long as that history.
   OrderedHistory story() const { return {operations_, effects_, *history_, resources_, &locks_}; }
 
-  /// From now on also the ways of capacity and fair.
+  /// From now on also the ways of capacity and fair. Requires: its name outlives this.
   void ask(SemaphoreQuestion question) { semaphore_ = question; }
   void break_on_purpose(JudgingMutant mutant) { mutant_ = mutant; }
   JudgingMutant mutant() const { return mutant_; }
@@ -175,6 +180,7 @@ class ViolationFinder {
     sim::Instant completed;  ///< if certain
     sim::Step completed_in;
     std::uint32_t belief;    ///< with a deadline, which this acquire begins, or this release ends
+    sim::OperationId hold;   ///< the acquire whose hold it begins or ends; 0: of none
     bool is_puzzle = false;  ///< stands for operations within a hold of which only a replay says what they did
     bool is_extra = false;   ///< one more release of a hold with a deadline, or its loss before its release
   };
@@ -200,6 +206,7 @@ class ViolationFinder {
   // Each of these adds the ways of one property.
   void mutual_exclusion();
   void linearizable();
+  void linearizable_semaphore(std::size_t places);
   void no_deadlock(sim::Duration lasting);
   void own_release();
   std::vector<const sim::Operation*> owners_before(std::size_t position, std::string_view member);
@@ -228,7 +235,7 @@ class ViolationFinder {
   void begin_pauses(std::uint32_t event, sim::Instant begin);
   void add_sides(Slice sides);
 
-  void collect_items();
+  void collect_items(bool with_inner);
   void inner_operations();
   static void sort_items(std::span<Item> items);
   void plan_process(std::size_t begin, std::size_t end);
@@ -243,9 +250,26 @@ class ViolationFinder {
   void add_circles(const Waits& waits, const WaitCycle& cycle, std::vector<const Wait*>& reasons,
                    sim::Duration lasting);
   void add_circle(const Waits& waits, const std::vector<const Wait*>& reasons, sim::Duration lasting);
+  // --- linearizable, of semaphores; see violations/semaphore.cpp
+  struct PlaceHold : Hold {
+    sim::ProcessId process;
+    std::optional<Constraint> untouched;  ///< a way is exact if this is satisfied as well
+    bool is_widened;
+    bool is_nested;  ///< it may lie within another of its process, which might have been given back in its stead
+    bool may_meet;   ///< others of its process
+  };
+  struct Taken {
+    std::size_t acquire;                 ///< item
+    std::optional<std::size_t> release;  ///< likewise
+  };
+  void plan_places(std::span<const Item> items);
+  void add_hold(std::size_t first, std::size_t missing);
+  void choose_way(std::size_t member);
+  void begin_overfull(bool as_cores, bool is_widened);
+
   // --- capacity and fair
   struct Companion {
-    std::size_t belief;
+    std::size_t belief;  ///< or the hold
     std::size_t way;
   };
   struct Faster {
@@ -324,6 +348,8 @@ class ViolationFinder {
     std::size_t release;  ///< item, or none
   };
   std::vector<Pair> pairs_;
+  std::vector<PlaceHold> place_holds_;
+  std::vector<Taken> taken_;  ///< of one process
 
   struct GrantWrite {
     sim::OperationId operation;

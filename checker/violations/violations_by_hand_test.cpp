@@ -37,8 +37,11 @@ struct Trace : ForgedHistory {
     pause.from = from;
     pause.until = until;
   }
+  std::int64_t places = 0;  ///< of a semaphore, if it is one
+
   bool breaks(std::string_view property, std::optional<Duration> lasting = {}) {
     ViolationFinder finder;
+    if (places > 0) finder.ask({.places = places, .overtakings = {}, .lock = "lock"});
     const std::vector<sim::ProcessId> resources{resource};
     const auto ways = finder.find(history(), faults, resources, nullptr, lasting);
     const Violable found = violable(property, ways, constraints);
@@ -107,6 +110,69 @@ TEST_CASE("by hand: a mutex whose client notices its deadline has been given bac
     trace.paused(A, from, trace.moment(0_ms, 10_ms + kGrain, from));
     trace.holds(B, trace.moment(earliest, 40_ms));
     CHECK(trace.breaks("linearizable") == breaks);
+  }
+}
+
+TEST_CASE("by hand: three holds of two places have a moment in common, and none at which one ends and one begins") {
+  for (const auto& [latest_end, breaks] : {std::pair(20_ms, false), std::pair(20_ms + kGrain, true)}) {
+    Trace trace;
+    trace.places = 2;
+    // A until 20ms, B for ever, C from 20ms on; D tries in vain, and a failed try says nothing.
+    const auto a = trace.holds(A, trace.moment(1_ms, 5_ms));
+    trace.releases(A, a, trace.moment(10_ms, latest_end));
+    trace.holds(B, trace.moment(12_ms, 14_ms));
+    trace.operation(A, "acquire", 22_ms, 23_ms, Phase::fail);
+    CHECK_FALSE(trace.breaks("linearizable"));
+    trace.holds(C, trace.moment(20_ms, 30_ms));  // from its return on: it asked at 0ms
+    CHECK(trace.breaks("linearizable") == breaks);
+    CHECK(trace.breaks("capacity") == breaks);
+    trace.places = 3;
+    CHECK_FALSE(trace.breaks("linearizable"));
+  }
+}
+
+TEST_CASE("by hand: two places of one process count as two, and its releases end its first hold first") {
+  // A's first release fails. It takes a second place at 10ms to 20ms, and gives back at 30ms to latest; B gets one at
+  // 40ms at the earliest, and A keeps one for ever.
+  for (const auto& [latest, breaks] : {std::pair(40_ms, false), std::pair(40_ms + kGrain, true)}) {
+    Trace trace;
+    trace.places = 2;
+    const auto first = trace.holds(A, trace.moment(1_ms, 5_ms));
+    trace.operation(A, "release", 6_ms, 7_ms, Phase::fail, first);
+    const auto second = trace.holds(A, trace.moment(10_ms, 20_ms));
+    trace.releases(A, second, trace.moment(30_ms, latest));
+    trace.holds(B, trace.moment(40_ms, 50_ms));
+    CHECK(trace.breaks("linearizable") == breaks);
+    CHECK_FALSE(trace.breaks("capacity"));  // its processes are two
+    trace.places = 1;
+    CHECK(trace.breaks("linearizable"));  // A's own two are too many
+  }
+  // A gives back when it gets the second one: one place is enough.
+  Trace touching;
+  touching.places = 1;
+  const auto first = touching.holds(A, touching.moment(1_ms, 5_ms));
+  touching.operation(A, "release", 6_ms, 7_ms, Phase::fail, first);
+  const sim::Instant again = touching.moment(10_ms, 20_ms);
+  touching.releases(A, touching.holds(A, again), again);
+  CHECK_FALSE(touching.breaks("linearizable"));
+}
+
+TEST_CASE("by hand: a crash gives a place back at some time, and a deadline when it is noticed") {
+  for (const auto& [earliest, breaks] : {std::pair(20_ms - kGrain, true), std::pair(20_ms, false)}) {
+    for (const bool crashes : {false, true}) {
+      Trace trace;
+      trace.places = 2;
+      const auto a = trace.holds(A, trace.moment(0_ms, 2_ms));
+      trace.holds(B, trace.moment(0_ms, 2_ms));
+      if (crashes) {
+        trace.crash(A, 20_ms);
+      } else {
+        trace.of(a).valid_until = sim::Instant::at(20_ms);
+        trace.operation(A, "release", 50_ms, 60_ms, Phase::ok, a);
+      }
+      trace.holds(C, trace.moment(earliest, 40_ms));
+      CHECK(trace.breaks("linearizable") == breaks);
+    }
   }
 }
 

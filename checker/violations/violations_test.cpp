@@ -29,6 +29,7 @@ using Times = std::vector<std::int64_t>;
 
 constexpr std::string_view kProperties[] = {"mutual-exclusion", "linearizable", "own-release",
                                             "no-lost-update",   "fencing",      "capacity"};
+constexpr std::string_view kLinearizable[] = {"linearizable"};
 constexpr std::string_view kOwners[] = {"own-release", "truthful-reports"};
 constexpr std::string_view kNestedOwners[] = {"own-release", "truthful-reports", "reentrancy", "faithful-renewal"};
 constexpr std::string_view kNoDeadlock[] = {"no-deadlock"};
@@ -40,9 +41,19 @@ const WakeupQuestion kWakeup{
 constexpr SemaphoreQuestion kSemaphore{.places = 2, .overtakings = {}};
 const std::vector<sim::ProcessId> kResources{SymbolicHistory::resource_server};
 
-bool is_violated(std::string_view property, const sim::History& history, Duration lasting = {}) {
-  const Names names{"A", "B", "C", "S1", "S2", "R"};
+/// What is compared.
+struct Question {
+  std::span<const std::string_view> properties = kProperties;
+  std::optional<Duration> lasting = std::nullopt;     ///< how long a circle must last to be a deadlock
+  std::optional<std::int64_t> places = std::nullopt;  ///< linearizable asks for a semaphore, and not for a mutex
+};
+
+bool is_violated(std::string_view property, const sim::History& history, const Question& question) {
+  const Names names{"A", "B", "C", "S1", "S2", "R", "D", "E"};
+  const Duration lasting = question.lasting.value_or(Duration::zero());
   if (property == "mutual-exclusion") return mutual_exclusion(history, names).verdict == Verdict::violated;
+  if (property == "linearizable" && question.places)
+    return linearizable_semaphore(history, names, "lock", *question.places).verdict == Verdict::violated;
   if (property == "linearizable") return linearizable(history, names).verdict == Verdict::violated;
   if (property == "no-deadlock") return no_deadlock(history, names, lasting).verdict == Verdict::violated;
   if (property == "reentrancy") return reentrancy(history, names).verdict == Verdict::violated;
@@ -99,12 +110,6 @@ std::optional<Times> some_solution(const DifferenceConstraints& constraints, sim
   return constraints.solution_ns(wishes);
 }
 
-/// What is compared, and how long a circle must last to be a deadlock.
-struct Question {
-  std::span<const std::string_view> properties = kProperties;
-  std::optional<Duration> lasting = std::nullopt;
-};
-
 struct Compared {
   std::map<std::string_view, std::size_t> violated;
   std::map<std::string_view, std::size_t> not_violated;
@@ -124,9 +129,8 @@ void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways
     earlier[i] = symbolic.random().between(0, most);
   }
   const sim::History shifted = at_times(symbolic.history(), symbolic.faults(), times, earlier);
-  const Duration lasting = question.lasting.value_or(Duration::zero());
   for (const std::string_view property : question.properties) {
-    const bool violated = is_violated(property, history, lasting);
+    const bool violated = is_violated(property, history, question);
     const bool exact = has_satisfied(ways, property, times, false);
     const bool perhaps = has_satisfied(ways, property, times, true);
     ++(violated ? compared.violated : compared.not_violated)[property];
@@ -136,23 +140,26 @@ void compare_solution(SymbolicHistory& symbolic, std::span<const Violation> ways
       if (way.pauses.empty() && violated) continue;
       const auto placed = asked_for(way, symbolic.faults(), times);
       compared.earlier_pauses += way.pauses.empty() ? 0 : 1;
-      if (!is_violated(property, at_times(symbolic.history(), symbolic.faults(), times, placed), lasting))
+      if (!is_violated(property, at_times(symbolic.history(), symbolic.faults(), times, placed), question))
         compared.trouble = std::string(property) + ": a way is satisfied, but nothing is broken";
     }
     if (violated && !perhaps) compared.trouble = std::string(property) + ": broken, but in no way that was found";
-    if (is_violated(property, shifted, lasting) && !perhaps)
+    if (is_violated(property, shifted, question) && !perhaps)
       compared.trouble = std::string(property) + ": broken by an earlier pause, but in no way that was found";
   }
 }
 
 const std::uint64_t kHistories = sim::cases<std::uint64_t>(20'000, 400);
 
-void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max,
-                 const Question& question = {}) {
+/// Up to the first trouble.
+Compared compared_of(SymbolicHistory::Kind kind, std::uint64_t first_seed, std::uint64_t histories,
+                     const Question& question, JudgingMutant mutant = JudgingMutant::none) {
   Compared compared;
   ViolationFinder finder;
-  finder.ask(kSemaphore);
-  for (std::uint64_t seed = first_seed; seed < first_seed + kHistories; ++seed) {
+  finder.break_on_purpose(mutant);
+  finder.ask(question.places ? SemaphoreQuestion{.places = question.places, .overtakings = {}, .lock = "lock"}
+                             : kSemaphore);
+  for (std::uint64_t seed = first_seed; seed < first_seed + histories; ++seed) {
     SymbolicHistory symbolic(seed, kind);
     const auto ways =
         finder.find(symbolic.history(), symbolic.faults(), kResources, nullptr, question.lasting, &kWakeup);
@@ -169,18 +176,26 @@ void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double wi
       }
       constraints.undo(mark);
     }
-    INFO("history " << seed);
-    REQUIRE(compared.trouble == "");
+    if (compared.trouble.empty()) continue;
+    compared.trouble = "history " + std::to_string(seed) + ": " + compared.trouble;
+    break;
   }
+  return compared;
+}
+
+void compare_all(SymbolicHistory::Kind kind, std::uint64_t first_seed, double widened_max,
+                 const Question& question = {}, std::uint64_t histories = kHistories) {
+  Compared compared = compared_of(kind, first_seed, histories, question);
+  REQUIRE(compared.trouble == "");
   if (kHistories >= 20'000 && kind.has_deadlines && question.properties.data() == kProperties)
     CHECK(compared.earlier_pauses > 100);
   for (const std::string_view property : question.properties) {
     INFO(property << ": " << compared.violated[property] << " broken, " << compared.not_violated[property] << " not, "
                   << compared.only_widened[property] << " perhaps");
     if (kHistories < 20'000) continue;  // too few to say that they are not vacuous
-    CHECK(compared.violated[property] > kHistories / 200);
-    CHECK(compared.not_violated[property] > kHistories / 10);
-    CHECK(static_cast<double>(compared.only_widened[property]) <= widened_max * static_cast<double>(6 * kHistories));
+    CHECK(compared.violated[property] > histories / 200);
+    CHECK(compared.not_violated[property] > histories / 10);
+    CHECK(static_cast<double>(compared.only_widened[property]) <= widened_max * static_cast<double>(6 * histories));
   }
 }
 
@@ -208,6 +223,39 @@ TEST_CASE("violations: also where moments meet all the time") {
 
 TEST_CASE("violations: also without deadlines, and with every acquire's outcome known") {
   compare_all({.has_deadlines = false, .has_unknown_acquires = false}, 2'000'000, 0.025);
+}
+
+namespace {
+
+constexpr SymbolicHistory::Kind kOfSemaphores{.takes_several = true, .more_clients = 2};
+constexpr std::uint64_t kFirstOfSemaphores = 5'000'000;
+
+}  // namespace
+
+TEST_CASE("violations: at every solution a semaphore of one to three places is broken exactly if a way is satisfied") {
+  for (const std::int64_t places : {1, 2, 3}) {
+    const Question question{.properties = kLinearizable, .places = places};
+    const std::uint64_t first = kFirstOfSemaphores + static_cast<std::uint64_t>(places) * 200'000;
+    compare_all(kOfSemaphores, first, 0.3, question, kHistories / 8);
+    compare_all({.zero_length_one_in = 2, .takes_several = places > 1, .more_clients = 1}, first + 50'000, 0.3,
+                question, kHistories / 8);
+    // One after the other, without deadlines and without unknown acquires: nothing is left to a replay but what may
+    // be released twice.
+    compare_all({.has_deadlines = false, .has_unknown_acquires = false, .more_clients = 2}, first + 100'000, 0.1,
+                question, kHistories / 8);
+  }
+}
+
+TEST_CASE("violations: judges of semaphores that are broken on purpose are found out") {
+  using enum JudgingMutant;
+  for (const JudgingMutant mutant :
+       {one_place_less, one_place_more, holds_begin_early, tries_take_places, nothing_is_spare}) {
+    for (const std::int64_t places : {1, 2}) {
+      const Question question{.properties = kLinearizable, .places = places};
+      INFO(static_cast<int>(mutant) << " of " << places);
+      CHECK(compared_of(kOfSemaphores, kFirstOfSemaphores, 2'000, question, mutant).trouble != "");
+    }
+  }
 }
 
 TEST_CASE("violations: circles of waits, at all or for some time") {

@@ -75,7 +75,6 @@ constexpr Sentence kSentences[] = {
      "可共享的锁不是互斥锁；由 mutual-exclusion 判定"},
     {"the lock is kept at several servers: when it is free, no single one says",
      "锁保存在多个服务器上：何时空闲，没有哪一个说了算"},
-    {"the operations of a semaphore are put in order by run alone", "信号量的操作顺序只由 run 判定"},
     // What breaks.
     {"{} got the lock at {} while {}, who got it at {}, still believed to hold it (until {})",
      "{0} 在 {1} 得到锁，而 {2} 在 {3} 得到它之后仍认为自己持有（直到 {4}）"},

@@ -103,12 +103,6 @@ std::string_view Deployment::why_not_judged(std::string_view property) const {
   return why != nullptr ? why(circumstances()) : "";
 }
 
-std::string_view Deployment::why_not_explored(std::string_view property) const {
-  const auto why = checker::property_named(property).why_not_explored;
-  const std::string_view text = why != nullptr ? why(circumstances()) : "";
-  return text.empty() ? why_not_judged(property) : text;
-}
-
 bool Deployment::can_be_claimed(std::string_view property) const {
   // Whoever takes the lock with a lease of its own has nothing renewed. What a script renews only the script knows.
   const auto is_renewed = [&](const ClientSpec& client) {

@@ -120,8 +120,6 @@ class Deployment {
   checker::Circumstances circumstances() const;
   /// Why there is nothing to judge of this property, in one sentence; empty: it is judged.
   std::string_view why_not_judged(std::string_view property) const;
-  /// The same for an exploration, which can judge a little less.
-  std::string_view why_not_explored(std::string_view property) const;
   /// Whether the story has what it is about: nobody claims of a lock what it is not asked for.
   bool can_be_claimed(std::string_view property) const;
   /// Whether somebody takes the lock as one of several, as readers do.

@@ -357,7 +357,7 @@ class Search {
       explored.why = why;
       return explored;
     };
-    if (const std::string_view why = deployment.why_not_explored(tally.name); !why.empty()) return not_judged(why);
+    if (const std::string_view why = deployment.why_not_judged(tally.name); !why.empty()) return not_judged(why);
     if (!is_asked(options_, tally.name)) return not_judged("not asked");
     const std::optional<std::string>& trouble =
         total_->script_mistake() ? total_->script_mistake() : total_->script_trouble();

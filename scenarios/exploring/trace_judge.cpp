@@ -67,13 +67,15 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
       resources_(story.deployment().resources()),
       has_frontier_(have_frontier(parameters)),
       marks_(story.deployment().scenario(), story.deployment().places().has_value(), budgets) {
-  finder.ask({.places = story.deployment().places(), .overtakings = story.deployment().overtakings()});
+  finder.ask({.places = story.deployment().places(),
+              .overtakings = story.deployment().overtakings(),
+              .lock = story.deployment().wakeup_question().object});
   const std::span<const checker::Property> properties = checker::properties();
   tallies_.reserve(properties.size());
   for (const checker::Property& property : properties) {
     PropertyTally& tally = tallies_.emplace_back();
     tally.name = property.name;
-    is_judged_.push_back(story.deployment().why_not_explored(property.name).empty());
+    is_judged_.push_back(story.deployment().why_not_judged(property.name).empty());
     for (const JudgedParameter& parameter : parameters) {
       tally.thresholds.emplace_back(parameter.range);
       tally.alone.emplace_back(parameter.range);

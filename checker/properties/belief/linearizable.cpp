@@ -138,9 +138,6 @@ Property entries::linearizable() {
         const bool is_shared = story.shares_lock && !story.is_semaphore;
         return is_shared ? "a lock that some share is no mutex; mutual-exclusion judges it" : "";
       },
-      .why_not_explored = [](const Circumstances& story) -> std::string_view {
-        return story.is_semaphore ? "the operations of a semaphore are put in order by run alone" : "";
-      },
       .judge =
           [](const JudgedRun& run) {
             return run.places ? linearizable_semaphore(run.story, run.names, run.lock, *run.places)

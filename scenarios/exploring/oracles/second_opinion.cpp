@@ -85,7 +85,7 @@ class SecondOpinion {
     // Between what a search found to be too late by little and a run there may be an attempt more; where it found it
     // kept, there is none.
     if (property.name == "recoverable" && property.verdict == Verdict::violated) return false;
-    if (!runs_.deployment().why_not_explored(property.name).empty()) return false;
+    if (!runs_.deployment().why_not_judged(property.name).empty()) return false;
     if (options_.asks && !options_.asks(property.name)) return false;
     return property.verdict != Verdict::violated || !property.thresholds.empty();
   }
