@@ -423,6 +423,42 @@ TEST_CASE("by hand: two times within one millisecond are the same text") {
   CHECK(releases("\"1ms\"") == Verdict::holds);
 }
 
+TEST_CASE("by hand: a semaphore whose holders are paused until somebody clears their places away") {
+  // C comes at 150 and clears away what is older than 100. Whoever gives back later than that is told no, and as nobody
+  // ever gave back its place, it has one for ever, as far as the answers go. Belief ends when the release is asked for.
+  const auto client = [](std::string_view name, std::string_view from) {
+    return fmt::format("[[client]]\nname = \"{}\"\nacquire_at = \"{}\"\nhold = \"50ms\"\nattempts = 1\n", name, from);
+  };
+  const auto semaphore = [](int limit, std::string_view latency, const std::string& clients, const std::string& may) {
+    const std::string head =
+        fmt::format("[lock]\nalgorithm = \"ria-sem-unfair\"\nlimit = {}\nttl = \"100ms\"\n[network]\nlatency = {}\n",
+                    limit, latency);
+    return explored(head + clients + may);
+  };
+  const auto infimum = [](const Exploration& exploration, std::string_view property) {
+    INFO(property << ": " << exploration.property(property).why);
+    REQUIRE(exploration.property(property).thresholds.size() == 1);
+    CHECK(exploration.property(property).thresholds.front().is_exact);
+    return exploration.property(property).thresholds.front().infimum;
+  };
+  // A has the only place from 10 on at the latest, and asks to give it back at 60 + P. That arrives by 65 + P, and C's
+  // command at 151: 65 + P >= 151. C knows at 152 at the earliest: 60 + P > 152.
+  const Exploration one = semaphore(1, "[\"1ms\", \"5ms\"]", client("A", "0ms") + client("C", "150ms"), pauses("", 1));
+  CHECK(infimum(one, "linearizable") == Extent{86_ms, true});
+  CHECK(infimum(one, "capacity") == Extent{92_ms, false});
+  // Of two places A's is given back at 53 + P, B's at 63 + P. Both must be late: 53 + P >= 151, and 52 + P > 152.
+  const std::string three = client("A", "0ms") + client("B", "10ms") + client("C", "150ms");
+  const Exploration at_work = semaphore(2, "\"1ms\"", three, pauses("during = \"work\"\n", 2));
+  CHECK(infimum(at_work, "linearizable") == Extent{98_ms, true});
+  CHECK(infimum(at_work, "capacity") == Extent{100_ms, false});
+  // B, paused before it begins at 10 + P, has a place until 62 + P > 152, and clears A's away itself, from 10 + P >= 100
+  // on: A need not be late by much. For capacity A has to believe until C knows.
+  const Exploration anywhere = semaphore(2, "\"1ms\"", three, pauses("", 2));
+  CHECK(infimum(anywhere, "linearizable") == Extent{90_ms, false});
+  CHECK(infimum(anywhere, "capacity") == Extent{100_ms, false});
+  CHECK(semaphore(2, "\"1ms\"", three, pauses("", 1)).property("linearizable").verdict == Verdict::holds);
+}
+
 TEST_CASE("by hand: a lock without a lease against crashes and losses while somebody acquires, works or releases") {
   const std::string base =
       "[lock]\nalgorithm = \"setnx-del\"\n[network]\nlatency = \"1ms\"\ntimeout = \"10ms\"\n[[client]]\nname = "
