@@ -5,8 +5,8 @@
 // and what happens within a hold (reenter, leave) neither. Numbers are those of violations/linearizable.cpp.
 //
 // 1. A hold is an acquire and a release of one process, the release no earlier. As there: it has a place from
-//    b = min(deadlines) to e = max(invocations), its core, for ever without a release; if e <= b it needs one at any one
-//    moment of [e, b].
+//    b = min(deadlines) to e = max(invocations), its core, for ever without a release; if e <= b it needs one at any
+//    one moment of [e, b].
 // 2. The holds fit exactly if no p + 1 of them are such that b_X < e_Y of each two, in both directions. Where all are
 //    cores, that is a moment within all of them (Helly). A hold without core does not fit if at each moment of [e, b]
 //    there are p cores, ends not included; then it is the same p all the time, or the first of them to end has met its
