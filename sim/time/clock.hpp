@@ -43,7 +43,7 @@ class Clock {
   void skew(Duration d) { offset_ += d; }
 
   World& world() const { return *world_; }
-  /// Whether anybody has asked it what time it is. (Lengths of time are none of its readings: it may be off as it likes.)
+  /// Whether anybody has asked it what time it is. (Lengths of time are none of its readings.)
   bool is_read() const { return is_read_; }
   Duration offset() const { return offset_; }
   std::int64_t drift_ppb() const { return drift_ppb_; }
