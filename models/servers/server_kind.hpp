@@ -140,8 +140,8 @@ class ServerKind {
   virtual std::span<const sim::FaultKind> implements() const = 0;
   /// Whether what its servers answer depends on their wall clocks. False: leases end by clocks that no operator sets.
   virtual bool reads_wall_clock() const = 0;
-  /// Whether a client that sends this learns from one server of the others: how many replicas have something, say. Asked
-  /// of servers that an exploration can follow.
+  /// Whether a client that sends this learns from one server of the others: how many replicas have something, say.
+  /// Asked of servers that an exploration can follow.
   virtual bool tells_of_others(std::span<const ServerSpec> servers, std::string_view request) const {
     static_cast<void>(servers);
     static_cast<void>(request);

@@ -129,7 +129,7 @@ struct VerdictEvidence {
   bool is_seen = false;        ///< what the property is about occurred
   bool may_be_broken = false;  ///< some trace breaks it, or perhaps does
 };
-/// No ✓ for what nobody looked at, no ✗ that no run shows. Where it is otherwise, that is our bug, and the program ends.
+/// No ✓ for what nobody looked at, no ✗ that no run shows. Where it is otherwise, that is our bug: the program ends.
 void expect_evidence(const ExploredProperty& property, const VerdictEvidence& evidence);
 
 /// The longest of the faults of a run whose length this parameter is; nothing if there is none.
