@@ -176,6 +176,8 @@ async function testStory(path) {
   check(isSeen, `${name}: the marked line is in view`);
   check(/waits at/.test((await page.locator("#panel").textContent()) ?? ""), `${name}: the panel says at which line it waits`);
   await page.locator("#code .at").last().locator("a").first().click();
+  // The page hears of the new address after the click.
+  await page.waitForFunction(() => [...document.querySelectorAll("#code .at")].at(-1)?.classList.contains("now"), null, { timeout: 5000 }).catch(() => {});
   check((await page.locator("#code .at").last().getAttribute("class"))?.includes("now"), `${name}: a line's link leads to its step`);
   await page.locator("#last").click();
   check((await page.locator("#code .now").count()) === 0, `${name}: no line is marked without a step`);
