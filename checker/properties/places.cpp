@@ -1,8 +1,9 @@
 #include "checker/properties/places.hpp"
-#include "sim/invariant.hpp"
 
 #include <algorithm>
 #include <numeric>
+
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {

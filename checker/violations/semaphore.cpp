@@ -36,6 +36,7 @@
 #include <algorithm>
 
 #include "checker/violations/violations.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::checker {
 namespace {
@@ -135,6 +136,7 @@ void ViolationFinder::plan_places(std::span<const Item> items) {
     if (mutant_ == JudgingMutant::holds_begin_early) hold.latest_begin = acquire.invoked;
     if (release != nullptr && release->event != sim::no_step) hold.earliest_end = release->invoked;
     hold.is_nested = may_meet && has_deadlines;
+    sim::invariant(release != nullptr || acquire.belief == kNone, "a deadline is a release, or moves one");
     if (acquire.belief != kNone && release->belief != acquire.belief) {
       // The certain release is not the one that the deadline moves.
       hold.belief = kNone;

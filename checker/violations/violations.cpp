@@ -110,8 +110,9 @@ void ViolationFinder::read(const sim::History& history, std::span<const Explored
     if (freezes(i.kind)) pauses_.push_back({i.process, i.from, i.until, false});
   }
   for (const Pause& pause : pauses_) {
-    const Pause& last = pauses_[pause.is_loose ? pause.last : 0];
-    sim::invariant(!pause.is_loose || (last.process == pause.process && last.event == pause.event && last.until),
+    if (!pause.is_loose) continue;
+    const Pause& last = pauses_[pause.last];
+    sim::invariant(last.process == pause.process && last.event == pause.event && last.until,
                    "the pauses of one work are of one process, and the work goes on after them");
   }
 }

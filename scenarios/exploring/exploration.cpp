@@ -290,11 +290,14 @@ class Search {
     return std::nullopt;
   }
 
+  /// All executions were looked at, and no script ended one of them.
+  bool is_whole() const { return result_.counts.complete && !total_->script_mistake() && !total_->script_trouble(); }
+
   void conclude() {
     result_.counts = stack_.counts();
     result_.alike = alike_names(scenario_, catalogue_);
     result_.marks = total_->marks().marks();
-    if (result_.counts.complete) result_.idle = total_->marks().idle();
+    if (is_whole()) result_.idle = total_->marks().idle();
     conclude_properties();
     result_.seconds = now() - *options_.began;
   }
@@ -320,10 +323,9 @@ class Search {
     result_.unconfirmed = not_shown_;
     for (std::size_t i = 0; i < tallies.size(); ++i) {
       const ExploredProperty& property = result_.properties[i];
-      expect_evidence(property,
-                      {.is_whole = result_.counts.complete && result_.mistake.empty() && !total_->script_trouble(),
-                       .is_seen = tallies[i].is_seen,
-                       .may_be_broken = tallies[i].violating_traces + tallies[i].unconfirmed > 0});
+      expect_evidence(property, {.is_whole = is_whole(),
+                                 .is_seen = tallies[i].is_seen,
+                                 .may_be_broken = tallies[i].violating_traces + tallies[i].unconfirmed > 0});
       // Where a run leaves it open, there is no violation that one could confirm.
       if (property.verdict == Verdict::unknown && !property.unconfirmed.empty())
         result_.unconfirmed = std::max(result_.unconfirmed, tallies[i].unconfirmed);

@@ -255,7 +255,8 @@ void TraceMarks::notice(const checker::Explorer& explorer, const sim::World& wor
       set(noticed_.met, is_service(to) ? to.index : event.from.index);
       if (servers.front().kind->tells_of_others(servers, event.name)) noticed_.met = ~std::uint64_t{0};
     }
-    for (std::size_t b = 0; b < budgets_.size(); ++b) {
+    // A file may have thousands, of which `set` keeps no more.
+    for (std::size_t b = 0; b < std::min(budgets_.size(), kBits); ++b) {
       if (separates(budgets_[b], event.from, to)) set(noticed_.crossed, b);
     }
   }

@@ -3,12 +3,10 @@
 #include <catch2/catch.hpp>
 #include <map>
 #include <string>
-#include <utility>
 #include <variant>
 
 #include "models/servers/server_kind.hpp"
 #include "scenarios/fuzzing/fuzzed_world.hpp"
-#include "scenarios/running/random_run.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/testing/test_effort.hpp"

@@ -209,10 +209,8 @@ Values all_executions(const ExploredStory& explored, const std::string& version)
                                    fmt::format("{}：{}", zh, traces_text(mark.traces, false, Language::zh))}}});
   }
   const std::vector<Values> faults = in_both("fault", faults_in_words);
-  std::vector<Values> idle;
-  const std::vector<std::string> idle_en = idle_in_words(explored, Language::en);
-  const std::vector<std::string> idle_zh = idle_in_words(explored, Language::zh);
-  for (std::size_t i = 0; i < idle_en.size(); ++i) idle.push_back({{"what", Text{idle_en[i], idle_zh[i]}}});
+  const std::vector<Values> idle =
+      in_both("what", [&](const scenarios::Scenario&, Language language) { return idle_in_words(explored, language); });
   const std::uint64_t traces = explored.exploration.counts.traces;
   return {{"explored",
            Text{fmt::format("Explored by lockstep {}: {}, {}.", version, traces_text(traces, false, Language::en),

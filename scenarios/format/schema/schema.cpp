@@ -162,10 +162,7 @@ void check_implemented(const Scenario& scenario, const models::ServerKind& kind)
     throw Bad{fault.at, "servers of kind " + in_quotes(kind.name()) + " know no " + in_quotes(name_of(fault.kind)) +
                             ", so nothing would follow from it; leave it out"};
   };
-  const auto is_server = [&](std::string_view name) {
-    return std::none_of(scenario.clients.begin(), scenario.clients.end(),
-                        [&](const ClientSpec& client) { return client.name == name; });
-  };
+  const auto is_server = [&](std::string_view name) { return !is_client(scenario, name); };
   for (const FaultSpec& fault : scenario.faults) check(fault, is_server(fault.who));
   for (const MaySpec& may : scenario.may)
     check(may, may.who.empty() ? entry_of(may.kind).unless_named == sim::Whose::servers
