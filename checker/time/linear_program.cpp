@@ -1,5 +1,6 @@
 #include "checker/time/linear_program.hpp"
 
+#include <algorithm>
 #include <cassert>
 #include <utility>
 
@@ -105,6 +106,13 @@ const std::vector<Fraction>* LinearProgram::solve() {
     point_[row.basic] += is_flipped_[row.basic] ? -row.constant : row.constant;
   }
   return &point_;
+}
+
+Fraction LinearProgram::price(std::size_t inequality) const {
+  // Before it there are the variables and the upper ends of the box.
+  const std::size_t slack = 2 * origin_.size() + inequality;
+  const auto column = std::find(nonbasic_.begin(), nonbasic_.end(), slack);
+  return column == nonbasic_.end() ? Fraction() : costs_[static_cast<std::size_t>(column - nonbasic_.begin())];
 }
 
 }  // namespace lockstep::checker

@@ -29,6 +29,9 @@ class LinearProgram {
   void require(const LinearInequality& inequality);
   /// A point at which the function is least; nothing if no point satisfies all.
   const std::vector<Fraction>* solve();
+  /// By how much the least value would grow if this inequality, the first of which is number 0, asked for 1 more.
+  /// Requires: `solve` gave a point.
+  Fraction price(std::size_t inequality) const;
 
  private:
   /// A basic variable: constant + sum of coefficients[j] * (the j-th nonbasic variable), all of which are at least 0.

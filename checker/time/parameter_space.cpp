@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <numeric>
 #include <utility>
 
 namespace lockstep::checker {
@@ -15,6 +16,18 @@ std::int64_t floor_of(const Fraction& f) {
   return static_cast<std::int64_t>(is_above ? quotient - 1 : quotient);
 }
 
+std::vector<std::int64_t> in_lowest_terms(std::span<const Fraction> fractions) {
+  std::int64_t denominator = 1, divisor = 0;
+  for (const Fraction& f : fractions) denominator = std::lcm(denominator, static_cast<std::int64_t>(f.denominator()));
+  std::vector<std::int64_t> whole;
+  for (const Fraction& f : fractions) {
+    whole.push_back(static_cast<std::int64_t>((f * Fraction(denominator)).numerator()));
+    divisor = std::gcd(divisor, whole.back());
+  }
+  for (std::int64_t& factor : whole) factor /= divisor;
+  return whole;
+}
+
 }  // namespace
 
 Extent LeastValue::whole() const { return {sim::Duration::nanoseconds(floor_of(value)), attained && value.is_whole()}; }
@@ -22,14 +35,49 @@ Extent LeastValue::whole() const { return {sim::Duration::nanoseconds(floor_of(v
 ParameterSpace::ParameterSpace(const DifferenceConstraints& base, std::span<const ParametricBound> bounds,
                                std::span<const sim::DurationRange> ranges)
     : ranges_(ranges.begin(), ranges.end()), variables_(base.variables()) {
-  const auto add = [&](const Constraint& c, std::uint32_t plus, std::uint32_t minus) {
-    edges_.push_back({c.from, c.to, c.bound.ns(), c.bound.strict_bounds(), plus, minus});
-  };
-  for (std::uint32_t i = 0; i < base.constraints(); ++i) add(base.constraint(i), kNoBound, kNoBound);
+  for (std::uint32_t i = 0; i < base.constraints(); ++i) add_edge(base.constraint(i), kNoBound, kNoBound);
   for (const ParametricBound& b : bounds) {
     is_never_ = is_never_ || b.base.bound == Bound::never();
-    if (b.base.bound.is_finite()) add(b.base, b.plus, b.minus);
+    if (b.base.bound.is_finite()) add_edge(b.base, b.plus, b.minus);
   }
+}
+
+void ParameterSpace::add_edge(const Constraint& c, std::uint32_t plus, std::uint32_t minus) {
+  edges_.push_back({c.from, c.to, c.bound.ns(), c.bound.strict_bounds(), plus, minus});
+}
+
+std::size_t ParameterSpace::add_parameter(sim::DurationRange range) {
+  ranges_.push_back(range);
+  for (HalfSpace& half_space : half_spaces_) half_space.coefficients.push_back(0);
+  return dimensions() - 1;
+}
+
+std::size_t ParameterSpace::add_longest(std::span<const Length> lengths, sim::DurationRange range) {
+  const std::size_t longest = add_parameter(range);
+  for (const Length& length : lengths)
+    add_edge(Constraint::at_most(length.until, length.from), static_cast<std::uint32_t>(longest), kNoBound);
+  return longest;
+}
+
+std::size_t ParameterSpace::add_length(std::span<const Length> lengths, sim::DurationRange range) {
+  const std::size_t each = add_longest(lengths, range);
+  for (const Length& length : lengths)
+    add_edge(Constraint::at_most(length.from, length.until), kNoBound, static_cast<std::uint32_t>(each));
+  return each;
+}
+
+std::size_t ParameterSpace::add_largest(std::span<const std::size_t> offsets, bool up, bool down,
+                                        sim::DurationRange range) {
+  const std::size_t largest = add_parameter(range);
+  for (const std::size_t offset : offsets) {
+    for (const std::int64_t side : {1, -1}) {
+      HalfSpace half_space{0, std::vector<std::int64_t>(dimensions()), false};
+      half_space.coefficients[offset] = -side;
+      half_space.coefficients[largest] = (side > 0 ? up : down) ? 1 : 0;
+      require(std::move(half_space));
+    }
+  }
+  return largest;
 }
 
 void ParameterSpace::require(HalfSpace half_space) {
@@ -123,16 +171,37 @@ std::optional<LeastValue> ParameterSpace::least(std::span<const std::int64_t> fa
   return least;
 }
 
-Fraction ParameterSpace::least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors,
-                                          const Fraction& most) {
-  LinearInequality no_more{most, {}};
-  for (const std::int64_t factor : factors) no_more.coefficients.emplace_back(-factor);
-  no_more.coefficients.emplace_back(0);
-  std::vector<Fraction> costs(dimensions() + 1);
-  costs[parameter] = Fraction(1);
-  const std::vector<Fraction>* point = minimize(costs, {&no_more, 1});
-  assert(point != nullptr && "some value is no more than that");
-  return (*point)[parameter];
+/// How far apart they are: the least t so that some feasible values differ from the point by at most t in each of the
+/// parameters. How much t would grow with each coordinate, the dual solution, is a function that tells them apart:
+/// Lagrange.
+std::optional<std::vector<std::int64_t>> ParameterSpace::separation(std::span<const std::size_t> numbers,
+                                                                    std::span<const Fraction> point) {
+  sim::Duration widest;
+  for (const std::size_t number : numbers) widest = std::max(widest, ranges_[number].hi - ranges_[number].lo);
+  ParameterSpace apart = *this;
+  const std::size_t distance = apart.add_parameter({sim::Duration::zero(), widest});
+  std::vector<LinearInequality> near;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    for (const std::int64_t side : {1, -1}) {
+      LinearInequality& inequality = near.emplace_back(Fraction(side) * point[i], std::vector<Fraction>());
+      inequality.coefficients.resize(apart.dimensions() + 1);
+      inequality.coefficients[numbers[i]] = Fraction(-side);
+      inequality.coefficients[distance] = Fraction(1);
+    }
+  }
+  std::vector<Fraction> costs(apart.dimensions() + 1);
+  costs[distance] = Fraction(1);
+  const std::size_t first = apart.half_spaces_.size();
+  const std::vector<Fraction>* nearest = apart.minimize(costs, near);
+  assert(nearest != nullptr && "no point is further away than the ranges are wide");
+  std::vector<Fraction> factors;
+  for (std::size_t i = 0; i < numbers.size(); ++i)
+    factors.push_back(apart.program_->price(first + 2 * i) - apart.program_->price(first + 2 * i + 1));
+  const bool is_outside = (*nearest)[distance].sign() > 0;
+  half_spaces_ = std::move(apart.half_spaces_);
+  for (HalfSpace& half_space : half_spaces_) half_space.coefficients.resize(dimensions());
+  if (!is_outside) return std::nullopt;
+  return in_lowest_terms(factors);
 }
 
 std::optional<std::vector<sim::Duration>> ParameterSpace::small_values(std::size_t large) {

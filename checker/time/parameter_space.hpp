@@ -52,15 +52,24 @@ class ParameterSpace {
   ParameterSpace(const DifferenceConstraints& base, std::span<const ParametricBound> bounds,
                  std::span<const sim::DurationRange> ranges);
 
+  /// One more parameter, which none of these lengths exceeds; returns its number.
+  std::size_t add_longest(std::span<const Length> lengths, sim::DurationRange range);
+  /// One more, as which each of these lengths is just as long.
+  std::size_t add_length(std::span<const Length> lengths, sim::DurationRange range);
+  /// One more, which none of these parameters exceeds to a side that is allowed; to the other they are not at all.
+  std::size_t add_largest(std::span<const std::size_t> offsets, bool up, bool down, sim::DurationRange range);
+
   /// Between the parameters alone.
   void require(HalfSpace half_space);
   /// Whether no values are feasible.
   bool is_empty();
   /// The infimum of the sum of factors[i] * parameter i; nothing if no values are feasible.
   std::optional<LeastValue> least(std::span<const std::int64_t> factors);
-  /// The least value of one parameter in the closure of what is feasible, where the sum of factors[i] * parameter i is
-  /// at most `most`. Requires: it can be.
-  Fraction least_in_closure(std::size_t parameter, std::span<const std::int64_t> factors, const Fraction& most);
+  /// A point outside the closure of what is feasible for the parameters of these numbers: factors of a linear function
+  /// of them that is less there than at all that is feasible, in lowest terms. Nothing: the point is not outside.
+  /// Requires: some values are feasible.
+  std::optional<std::vector<std::int64_t>> separation(std::span<const std::size_t> numbers,
+                                                      std::span<const Fraction> point);
   /// Feasible values in whole nanoseconds, each as small in magnitude as those before it allow, and rather a whole
   /// millisecond; nothing if no values are feasible, or only fractions of nanoseconds. The first `large` of them as
   /// large as they can be instead.
@@ -79,6 +88,8 @@ class ParameterSpace {
     std::uint32_t minus;
   };
 
+  std::size_t add_parameter(sim::DurationRange range);
+  void add_edge(const Constraint& constraint, std::uint32_t plus, std::uint32_t minus);
   /// Minimizes `costs` (the last is that of e).
   const std::vector<Fraction>* minimize(std::span<const Fraction> costs, std::span<const LinearInequality> further);
   std::optional<HalfSpace> violated_at(const std::vector<Fraction>& point);

@@ -35,6 +35,12 @@ struct ParametricBound {
   std::int64_t coefficient(std::uint32_t parameter) const { return (plus == parameter) - (minus == parameter); }
 };
 
+/// A length that a fault has on a trace: of a pause, from its beginning to its end.
+struct Length {
+  sim::Instant from;
+  sim::Instant until;
+};
+
 /// An end of an interval of d, in nanoseconds, as a fraction in lowest terms.
 struct ParameterEnd {
   std::int64_t numerator = 0;

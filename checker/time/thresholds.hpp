@@ -11,12 +11,6 @@
 
 namespace lockstep::checker {
 
-/// A length that a fault has on this trace: of a pause, from its beginning to its end.
-struct Length {
-  sim::Instant from;
-  sim::Instant until;
-};
-
 /// The infimum, over all solutions, of the largest of these lengths; nothing if there is no solution. Zero, attained,
 /// for none.
 ///

@@ -38,9 +38,10 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
     if (property.verdict == Verdict::holds) holding.push_back(name);
     if (property.verdict != Verdict::violated) continue;
     std::string part = "✗ " + name;
-    if (!property.frontier.empty()) part += ": " + property.frontier;
+    const bool tells_frontier = !property.frontier.empty() && is_short(property.region);
+    if (tells_frontier) part += ": " + property.frontier;
     for (const scenarios::Threshold& threshold : property.thresholds) {
-      if (!property.frontier.empty()) break;
+      if (tells_frontier) break;
       const auto add_rest = [&] {
         if (!threshold.together_with.empty())
           part +=

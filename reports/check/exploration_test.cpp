@@ -65,6 +65,26 @@ ExploredStory forged() {
   return story;
 }
 
+/// The same with a region of so many steps: with a pause of 10 less, a delay of 1 more.
+ExploredStory with_steps(std::int64_t steps) {
+  ExploredStory story = forged();
+  const sim::DurationRange range{0_ms, 1_s};
+  checker::Frontier region({{"pause", range}, {"delay", range}, {"restart_after", {0_ms, 9_ms}, false}});
+  const std::vector<std::size_t> numbers{0, 1, 2};
+  for (std::int64_t step = 0; step < steps; ++step) {
+    checker::ParameterSpace space(checker::DifferenceConstraints(), {},
+                                  std::vector{range, range, region.axes()[2].range});
+    space.require({-1'000'000 * (100 - 10 * step), {1, 0, 0}, true});
+    space.require({-1'000'000 * (1 + step), {0, 1, -1}, false});
+    region.add(space, numbers);
+  }
+  scenarios::ExploredProperty& broken = story.exploration.properties[0];
+  broken.frontier = checker::to_string(region);
+  broken.region = region;
+  broken.is_region_exact = true;
+  return story;
+}
+
 ExploredStory surprising() {
   ExploredStory story = forged();
   story.exploration.properties[0].expected->from.begin()->second = "91ms";
@@ -277,6 +297,35 @@ TEST_CASE("exploration: in JUnit a contradiction is a failure, and a bound is an
   CHECK(contains(testcase.child("failure").text().get(), "for every pause above 71ms"));
   CHECK(contains(testcase.child("failure").text().get(), "lockstep check stories/pause.toml"));
   CHECK(contains(testcase.next_sibling().child("error").attribute("message").value(), "--max-seconds was reached"));
+}
+
+TEST_CASE("exploration: a region of several pieces is told, and of many its corners") {
+  const auto text = [](const ExploredStory& story, Language language) {
+    return frontier_text(story, story.exploration.properties[0], language);
+  };
+  ExploredStory story = with_steps(2);
+  const std::string pieces =
+      "delay - restart_after >= 1ms and pause > 100ms or delay - restart_after >= 2ms and pause > 90ms";
+  CHECK(text(story, Language::en) == "together: for " + pieces + ", and for nothing else");
+  CHECK(text(story, Language::zh) == "合在一起：" + pieces + "，其余不会");
+  story.exploration.properties[0].is_region_exact = false;
+  CHECK_THAT(text(story, Language::en), Catch::EndsWith("; others were not looked for everywhere"));
+  const nlohmann::json told = nlohmann::json::parse(check_json({&story, 1}, false, {}));
+  const nlohmann::json& frontier = told["results"][0]["properties"][0]["frontier"];
+  CHECK(frontier["exact"] == false);
+  CHECK_FALSE(frontier.contains("polygons"));
+  REQUIRE(frontier["pieces"].size() == 2);
+  const nlohmann::json& piece = frontier["pieces"][0];
+  CHECK(piece["bounds"][0]["coefficients"] == nlohmann::json{{"delay", 1}, {"restart_after", -1}});
+  CHECK(piece["bounds"][0]["more_than_ns"] == 1'000'000);
+  CHECK(piece["bounds"][0]["attained"] == true);
+  CHECK(piece["corners"][0] == nlohmann::json{{"pause", "100ms"}, {"delay", "1ms"}, {"restart_after", "0ms"}});
+
+  const ExploredStory many = with_steps(8);
+  CHECK(text(many, Language::en) ==
+        "together: in 8 pieces, all of which --json tells; they begin at corners such as pause 30ms + delay 8ms; "
+        "pause 40ms + delay 7ms; pause 30ms + delay 17ms + restart_after 9ms; pause 50ms + delay 6ms; "
+        "pause 40ms + delay 16ms + restart_after 9ms; pause 60ms + delay 5ms, and for nothing else");
 }
 
 }  // namespace lockstep::reports::exploration_test

@@ -300,16 +300,64 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
                                     : fmt::format("for every {} above {}, and for none up to it", name, value);
 }
 
+bool is_short(const checker::Frontier& region) {
+  constexpr std::size_t kPiecesMax = 6;
+  return region.pieces().size() <= kPiecesMax;
+}
+
+namespace {
+
+/// Of a region of too many pieces for a line: how many they are, and the corners that are nearest to no faults at all.
+std::string corners_text(const checker::Frontier& region, Language language) {
+  constexpr std::size_t kCornersMax = 6;
+  const auto size_of = [](const checker::FrontierCorner& corner) {
+    checker::Fraction sum;
+    for (const checker::Fraction& value : corner) sum += value.sign() < 0 ? -value : value;
+    return sum;
+  };
+  std::vector<std::pair<checker::Fraction, checker::FrontierCorner>> corners;
+  for (const checker::FrontierPiece& piece : region.pieces()) {
+    for (const checker::FrontierCorner& corner : piece.corners) corners.emplace_back(size_of(corner), corner);
+  }
+  std::sort(corners.begin(), corners.end());
+  corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+  if (corners.size() > kCornersMax) corners.resize(kCornersMax);
+  std::vector<std::string> texts;
+  for (const auto& [size, corner] : corners) {
+    std::vector<std::string> values;
+    for (std::size_t i = 0; i < corner.size(); ++i) {
+      if (corner[i].sign() != 0)
+        values.push_back(fmt::format("{} {}", region.axes()[i].name, checker::to_string(corner[i])));
+    }
+    texts.push_back(joined(values, " + "));
+  }
+  return fmt::format(
+      fmt::runtime(is_zh(language) ? "{} 块区域（--json 给出全部），从这些角点起：{}"
+                                   : "in {} pieces, all of which --json tells; they begin at corners such as {}"),
+      region.pieces().size(), joined(texts, is_zh(language) ? "；" : "; "));
+}
+
+}  // namespace
+
 std::string frontier_text(const ExploredStory& story, const ExploredProperty& property, Language language) {
   const bool is_exact =
-      story.exploration.counts.complete &&
+      story.exploration.counts.complete && property.is_region_exact &&
       std::all_of(property.thresholds.begin(), property.thresholds.end(), [](const auto& t) { return t.is_exact; });
-  if (is_zh(language))
-    return fmt::format(fmt::runtime(is_exact ? "两者一起：{}，再少就不会" : "两者一起：{}；更少的没有全部查过"),
-                       property.frontier);
-  return fmt::format(fmt::runtime(is_exact ? "together: for {}, and for nothing less"
-                                           : "together: for {}; less was not looked for everywhere"),
-                     property.frontier);
+  const std::span<const checker::FrontierAxis> axes = property.region.axes();
+  const bool is_upward = std::all_of(axes.begin(), axes.end(), [](const auto& axis) { return axis.is_upward; });
+  const bool is_told = is_short(property.region);
+  if (is_zh(language)) {
+    return fmt::format("{}：{}{}", axes.size() == 2 ? "两者一起" : "合在一起",
+                       is_told ? property.frontier : corners_text(property.region, language),
+                       !is_exact   ? (is_upward ? "；更少的没有全部查过" : "；其余的没有全部查过")
+                       : is_upward ? "，再少就不会"
+                                   : "，其余不会");
+  }
+  return fmt::format(
+      "together: {}{}", is_told ? "for " + property.frontier : corners_text(property.region, language),
+      !is_exact   ? (is_upward ? "; less was not looked for everywhere" : "; others were not looked for everywhere")
+      : is_upward ? ", and for nothing less"
+                  : ", and for nothing else");
 }
 
 std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language) {

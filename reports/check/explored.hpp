@@ -42,6 +42,8 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
 /// pause of 82ms; a smaller one was not looked for everywhere".
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language);
 
+/// Whether a line tells it.
+bool is_short(const checker::Frontier& region);
 /// "together: for pause + skew > 63ms, and for nothing less". Requires: it has a frontier.
 std::string frontier_text(const ExploredStory& story, const scenarios::ExploredProperty& property, Language language);
 

@@ -86,28 +86,45 @@ Json json_of(const Story& story) {
   return json;
 }
 
-/// Polygons, any of which breaks it, each with its bounds (all of them together) and corners; the parameters in the
-/// order of `thresholds`.
+/// Pieces, any of which breaks it, each with its bounds (all of them together) and corners. Of two ranges from 0 on
+/// also as polygons, the parameters in the order of `thresholds`.
 Json json_of_frontier(const scenarios::ExploredProperty& property) {
-  const auto length = [](const checker::Fraction& ns) {
-    return ns.is_whole() ? Json(sim::to_string(sim::Duration::nanoseconds(static_cast<std::int64_t>(ns.numerator()))))
-                         : Json(fmt::format("{}/{}ns", static_cast<std::int64_t>(ns.numerator()),
-                                            static_cast<std::int64_t>(ns.denominator())));
-  };
+  const std::span<const checker::FrontierAxis> axes = property.region.axes();
   Json json;
   json["text"] = property.frontier;
-  json["polygons"] = Json::array();
-  for (const checker::FrontierPolygon& polygon : property.polygons) {
+  json["exact"] = property.is_region_exact;
+  json["pieces"] = Json::array();
+  for (const checker::FrontierPiece& piece : property.region.pieces()) {
     Json one;
     one["bounds"] = Json::array();
-    for (const checker::FrontierBound& b : polygon.bounds) {
-      one["bounds"].push_back({{"factors", Json::array({b.x, b.y})},
+    for (const checker::FrontierBound& b : piece.bounds) {
+      Json bound = {{"coefficients", Json::object()}, {"more_than_ns", b.more_than}, {"attained", b.attained}};
+      for (std::size_t i = 0; i < axes.size(); ++i) {
+        if (b.factors[i] != 0) bound["coefficients"][axes[i].name] = b.factors[i];
+      }
+      one["bounds"].push_back(std::move(bound));
+    }
+    one["corners"] = Json::array();
+    for (const checker::FrontierCorner& corner : piece.corners) {
+      Json values = Json::object();
+      for (std::size_t i = 0; i < axes.size(); ++i) values[axes[i].name] = checker::to_string(corner[i]);
+      one["corners"].push_back(std::move(values));
+    }
+    json["pieces"].push_back(std::move(one));
+  }
+  if (!property.region.is_plane()) return json;
+  json["polygons"] = Json::array();
+  for (const checker::FrontierPiece& piece : property.region.pieces()) {
+    Json one;
+    one["bounds"] = Json::array();
+    for (const checker::FrontierBound& b : piece.bounds) {
+      one["bounds"].push_back({{"factors", b.factors},
                                {"more_than", sim::to_string(sim::Duration::nanoseconds(b.more_than))},
                                {"attained", b.attained}});
     }
     one["corners"] = Json::array();
-    for (const checker::FrontierCorner& corner : polygon.corners)
-      one["corners"].push_back(Json::array({length(corner.x), length(corner.y)}));
+    for (const checker::FrontierCorner& corner : piece.corners)
+      one["corners"].push_back(Json::array({checker::to_string(corner[0]), checker::to_string(corner[1])}));
     json["polygons"].push_back(std::move(one));
   }
   return json;

@@ -371,6 +371,7 @@ class Search {
       show(tally, explored, worker);
       // In the executions that nobody could follow anything may happen: also a violation from a smaller length on.
       for (Threshold& threshold : explored.thresholds) threshold.is_exact = threshold.is_exact && !trouble;
+      explored.is_region_exact = explored.is_region_exact && !trouble;
       if (trouble && explored.verdict != Verdict::violated) explored.why = *trouble;
       return explored;
     }
@@ -404,7 +405,7 @@ class Search {
         if (auto* witness = std::get_if<Witness>(&shown)) {
           tell(tally, *witness, explored);
           // A run shows it broken far beyond the least value, and not there: where it begins is not known.
-          if (is_large || first) explored.thresholds.clear();
+          if (is_large || first) explored.thresholds.clear(), explored.frontier.clear();
           if (explored.thresholds.empty() && explored.least_possible)
             explored.tell_at_most(parameters_.front().name, parameters_.front().range);
           return;
@@ -497,10 +498,15 @@ class Search {
         }
       }
     }
-    const checker::Frontier frontier = tally.frontier.with_axes();
-    if (!frontier.says_more()) return;
-    explored.polygons.assign(frontier.polygons().begin(), frontier.polygons().end());
-    explored.frontier = checker::to_string(explored.polygons, parameters_[0].name, parameters_[1].name);
+    if (tally.frontiers.empty()) return;
+    const checker::Frontier region = joint_region(tally.frontiers, parameters_);
+    if (!region.says_more()) return;
+    explored.region = region;
+    explored.frontier = checker::to_string(region);
+    explored.is_region_exact =
+        result_.counts.complete &&
+        std::equal(tally.frontiers.begin(), tally.frontiers.end(), tally.possible_frontiers.begin(),
+                   [](const auto& known, const auto& possible) { return known.with_axes().covers(possible); });
   }
 
   const Scenario& scenario_;

@@ -59,10 +59,11 @@ struct ExploredProperty {
   std::vector<std::string> by;          ///< violated: whom the witness blames
   std::vector<checker::WaitFor> waits;  ///< no-deadlock, violated: who waits for whom in the witness
   std::vector<Threshold> thresholds;    ///< violated: one for each parameter that is a range
-  /// violated, and two parameters are ranges from 0 on: for which of both together, exactly, "pause + skew > 63ms";
-  /// empty if it says no more than the thresholds.
+  /// violated, and several parameters are ranges: for which of them together, exactly, "pause + skew > 63ms"; empty if
+  /// it says no more than the thresholds.
   std::string frontier;
-  std::vector<checker::FrontierPolygon> polygons;  ///< the same
+  checker::Frontier region;      ///< the same
+  bool is_region_exact = false;  ///< for nothing else
   /// violated: a story with exact times and faults, which `run` replays to the same verdict.
   std::optional<Scenario> witness;
   std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none

@@ -17,46 +17,14 @@ using checker::ExploredFault;
 using checker::Explorer;
 using checker::FaultBudget;
 
+constexpr sim::DurationRange kUpward{sim::Duration::zero(), checker::kLongestLength};
+
 /// Keeps the first by text: which of several comes first is a matter of how the search went.
 void keep_first(std::optional<std::string>& known, const std::optional<std::string>& other) {
   if (other && (!known || *other < *known)) known = other;
 }
 
 }  // namespace
-
-std::string_view parameter_of(const FaultBudget& budget) {
-  return sim::ranged_parameter(budget.kind, length_of(budget));
-}
-
-std::vector<JudgedParameter> judged_parameters(std::span<const FaultBudget> budgets, std::string_view only) {
-  std::vector<JudgedParameter> parameters;
-  for (const FaultBudget& budget : budgets) {
-    const std::string_view name = parameter_of(budget);
-    if (name.empty() || (!only.empty() && name != only)) continue;
-    sim::DurationRange range = *length_of(budget);
-    range = {range.lo - budget.restart_delay, range.hi - budget.restart_delay};
-    auto known = std::find_if(parameters.begin(), parameters.end(),
-                              [&](const JudgedParameter& parameter) { return parameter.name == name; });
-    const bool is_another = known != parameters.end();
-    if (!is_another) known = parameters.insert(known, {std::string(name), range});
-    known->range = {std::min(known->range.lo, range.lo), std::max(known->range.hi, range.hi)};
-    known->is_magnitude = known->is_magnitude || is_another || (budget.times > 1 && budget.who.size() > 1);
-  }
-  for (JudgedParameter& parameter : parameters) {
-    const bool has_both_sides =
-        parameter.range.lo < sim::Duration::zero() && parameter.range.hi > sim::Duration::zero();
-    parameter.is_magnitude = parameter.is_magnitude && has_both_sides;
-    if (!parameter.is_magnitude) continue;
-    parameter.range = {sim::Duration::zero(), std::max(-parameter.range.lo, parameter.range.hi)};
-  }
-  return parameters;
-}
-
-bool have_frontier(std::span<const JudgedParameter> parameters) {
-  return parameters.size() == 2 && std::all_of(parameters.begin(), parameters.end(), [](const JudgedParameter& p) {
-           return !may_come_back(*sim::kind_of_parameter(p.name)) && p.range.lo >= sim::Duration::zero();
-         });
-}
 
 TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& finder,
                        std::span<const FaultBudget> budgets, std::span<const JudgedParameter> parameters)
@@ -65,7 +33,6 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
       budgets_(budgets),
       parameters_(parameters),
       resources_(story.deployment().resources()),
-      has_frontier_(have_frontier(parameters)),
       marks_(story.deployment().scenario(), story.deployment().places().has_value(), budgets) {
   finder.ask({.places = story.deployment().places(),
               .overtakings = story.deployment().overtakings(),
@@ -75,6 +42,8 @@ TraceJudge::TraceJudge(const ExploredStory& story, checker::ViolationFinder& fin
   for (const checker::Property& property : properties) {
     PropertyTally& tally = tallies_.emplace_back();
     tally.name = property.name;
+    tally.frontiers = frontiers_of(parameters);
+    tally.possible_frontiers = tally.frontiers;
     is_judged_.push_back(story.deployment().why_not_judged(property.name).empty());
     for (const JudgedParameter& parameter : parameters) {
       tally.thresholds.emplace_back(parameter.range);
@@ -167,7 +136,12 @@ void TraceJudge::look(Explorer& explorer) {
       if (feasible == Feasible::yes) fold(tally.thresholds, tally.values, explorer);
       if (feasible == Feasible::perhaps) fold(tally.possible, tally.possible_values, explorer);
       if (feasible == Feasible::yes && parameters_.size() > 1) fold_alone(tally, explorer);
-      if (feasible == Feasible::yes && has_frontier_) fold_frontier(tally.frontier, explorer);
+      for (checker::Frontier& frontier : tally.frontiers) {
+        if (feasible == Feasible::yes) fold_frontier(frontier, explorer);
+      }
+      for (checker::Frontier& frontier : tally.possible_frontiers) {
+        if (feasible == Feasible::perhaps) fold_frontier(frontier, explorer);
+      }
     }
     constraints.undo(mark);
   }
@@ -264,33 +238,6 @@ void TraceJudge::collect_lengths(std::string_view name, Explorer& explorer) {
   }
 }
 
-/// One more parameter, which none of `lengths_` exceeds; returns its number.
-std::size_t TraceJudge::add_longest(Space& space) const {
-  const std::size_t longest = space.ranges.size();
-  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
-  for (const checker::Length& length : lengths_) {
-    space.bounds.push_back({checker::Constraint::at_most(length.until, length.from),
-                            static_cast<std::uint32_t>(longest), checker::ParametricBound::none});
-  }
-  return longest;
-}
-
-/// One more parameter, which none of these offsets exceeds to a side that is allowed; to the other they are not at all.
-/// Returns its number.
-std::size_t TraceJudge::add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down) {
-  const std::size_t largest = space.ranges.size();
-  space.ranges.push_back({sim::Duration::zero(), checker::kLongestLength});
-  for (const std::size_t offset : offsets) {
-    for (const std::int64_t side : {1, -1}) {
-      checker::HalfSpace& half_space = space.half_spaces.emplace_back();
-      half_space.coefficients.resize(largest + 1);
-      half_space.coefficients[offset] = -side;
-      half_space.coefficients[largest] = (side > 0 ? up : down) ? 1 : 0;
-    }
-  }
-  return largest;
-}
-
 std::vector<std::size_t> TraceJudge::offsets_of(std::string_view name, const Explorer& explorer) const {
   std::vector<std::size_t> offsets;
   for (std::size_t i = 0; i < explorer.parameters().size(); ++i) {
@@ -299,10 +246,9 @@ std::vector<std::size_t> TraceJudge::offsets_of(std::string_view name, const Exp
   return offsets;
 }
 
-checker::ParameterSpace TraceJudge::made(const Space& space, Explorer& explorer) {
-  checker::ParameterSpace result(explorer.constraints(), space.bounds, space.ranges);
-  for (const checker::HalfSpace& half_space : space.half_spaces) result.require(half_space);
-  return result;
+/// Of the trace's parameters and the way's. Requires: its constraints stand.
+checker::ParameterSpace TraceJudge::space_of(Explorer& explorer) const {
+  return {explorer.constraints(), bounds_, ranges_};
 }
 
 /// The least that the longest of the faults of this name must be.
@@ -317,10 +263,10 @@ void TraceJudge::fold_length(checker::ThresholdFold& threshold, std::string_view
     return;
   }
   if (!threshold.can_improve(explorer.constraints(), lengths_)) return;
-  Space space{bounds_, ranges_, {}};
-  std::vector<std::int64_t> factors(add_longest(space) + 1, 0);
+  checker::ParameterSpace space = space_of(explorer);
+  std::vector<std::int64_t> factors(space.add_longest(lengths_, kUpward) + 1, 0);
   factors.back() = 1;
-  if (const auto least = made(space, explorer).least(factors)) threshold.add_upward(least->whole());
+  if (const auto least = space.least(factors)) threshold.add_upward(least->whole());
 }
 
 /// Where each of these faults takes equally long: for which lengths.
@@ -330,16 +276,8 @@ void TraceJudge::fold_values(checker::ValueSet& values, const JudgedParameter& p
     values.add({{parameter.range.lo, true}, {parameter.range.hi, true}});
     return;
   }
-  Space space{bounds_, ranges_, {}};
-  const auto length = static_cast<std::uint32_t>(space.ranges.size());
-  space.ranges.push_back(parameter.range);
-  constexpr std::uint32_t kNone = checker::ParametricBound::none;
-  for (const checker::Length& one : lengths_) {
-    space.bounds.push_back({checker::Constraint::at_most(one.until, one.from), length, kNone});
-    space.bounds.push_back({checker::Constraint::at_most(one.from, one.until), kNone, length});
-  }
-  std::vector<std::int64_t> factors(length + 1, 0);
-  checker::ParameterSpace feasible = made(space, explorer);
+  checker::ParameterSpace feasible = space_of(explorer);
+  std::vector<std::int64_t> factors(feasible.add_length(lengths_, parameter.range) + 1, 0);
   factors.back() = 1;
   const auto least = feasible.least(factors);
   factors.back() = -1;
@@ -361,10 +299,10 @@ void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedPara
     return;
   }
   const auto least_largest = [&](bool up, bool down) -> std::optional<checker::Extent> {
-    Space space{bounds_, ranges_, {}};
-    std::vector<std::int64_t> factors(add_largest(space, offsets, up, down) + 1, 0);
+    checker::ParameterSpace space = space_of(explorer);
+    std::vector<std::int64_t> factors(space.add_largest(offsets, up, down, kUpward) + 1, 0);
     factors.back() = 1;
-    const auto least = made(space, explorer).least(factors);
+    const auto least = space.least(factors);
     if (!least) return std::nullopt;
     return least->whole();
   };
@@ -376,21 +314,23 @@ void TraceJudge::fold_offset(checker::ThresholdFold& threshold, const JudgedPara
   if (const auto least = least_largest(false, true)) threshold.add_downward({-least->value, least->attained});
 }
 
-/// Requires: there are two parameters, and the constraints of a way stand.
+/// Requires: the constraints of a way stand.
 void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) {
-  Space space{bounds_, ranges_, {}};
-  std::array<std::size_t, 2> numbers{};
-  for (std::size_t p = 0; p < 2; ++p) {
+  checker::ParameterSpace space = space_of(explorer);
+  std::vector<std::size_t> numbers;
+  for (std::size_t p = 0; p < parameters_.size(); ++p) {
     const JudgedParameter& parameter = parameters_[p];
-    if (!moves_clock(*sim::kind_of_parameter(parameter.name))) {
-      collect_lengths(parameter.name, explorer);
-      numbers[p] = add_longest(space);
-    } else {
-      numbers[p] = add_largest(space, offsets_of(parameter.name, explorer), true, parameter.is_magnitude);
+    const checker::FrontierAxis& axis = frontier.axes()[p];
+    if (moves_clock(*sim::kind_of_parameter(parameter.name))) {
+      const bool up = !axis.is_below, down = axis.is_below || parameter.is_magnitude;
+      numbers.push_back(space.add_largest(offsets_of(parameter.name, explorer), up, down, axis.range));
+      continue;
     }
+    collect_lengths(parameter.name, explorer);
+    numbers.push_back(axis.is_upward ? space.add_longest(lengths_, axis.range)
+                                     : space.add_length(lengths_, axis.range));
   }
-  checker::ParameterSpace together = made(space, explorer);
-  if (!together.is_empty()) frontier.add(together, numbers[0], numbers[1]);
+  if (!space.is_empty()) frontier.add(space, numbers);
 }
 
 namespace {
@@ -482,7 +422,10 @@ void TraceJudge::merge(const TraceJudge& other) {
       tallies_[i].alone_values[p].merge(other.tallies_[i].alone_values[p]);
       tallies_[i].possible_values[p].merge(other.tallies_[i].possible_values[p]);
     }
-    tallies_[i].frontier.merge(other.tallies_[i].frontier);
+    for (std::size_t side = 0; side < tallies_[i].frontiers.size(); ++side) {
+      tallies_[i].frontiers[side].merge(other.tallies_[i].frontiers[side]);
+      tallies_[i].possible_frontiers[side].merge(other.tallies_[i].possible_frontiers[side]);
+    }
     take_better(tallies_[i].best, other.tallies_[i].best);
     take_better(tallies_[i].suspects, other.tallies_[i].suspects);
   }
@@ -524,7 +467,9 @@ void TraceJudge::write(std::ostream& out) const {
     for (const auto* sets : {&tally.values, &tally.alone_values, &tally.possible_values}) {
       for (const checker::ValueSet& set : *sets) set.write(out);
     }
-    tally.frontier.write(out);
+    for (const auto* frontiers : {&tally.frontiers, &tally.possible_frontiers}) {
+      for (const checker::Frontier& frontier : *frontiers) frontier.write(out);
+    }
     write_kept(tally.best);
     write_kept(tally.suspects);
   }
@@ -582,7 +527,11 @@ bool TraceJudge::read(std::istream& in) {
         if (!set.read(in)) return false;
       }
     }
-    if (!tally.frontier.read(in)) return false;
+    for (auto* frontiers : {&tally.frontiers, &tally.possible_frontiers}) {
+      for (checker::Frontier& frontier : *frontiers) {
+        if (!frontier.read(in)) return false;
+      }
+    }
     read_kept(tally.best);
     read_kept(tally.suspects);
   }

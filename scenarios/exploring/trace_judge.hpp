@@ -20,20 +20,10 @@
 #include "checker/time/value_set.hpp"
 #include "checker/violations/violations.hpp"
 #include "scenarios/exploring/explored_story.hpp"
+#include "scenarios/exploring/judging/judged_parameters.hpp"
 #include "scenarios/exploring/trace_marks.hpp"
 
 namespace lockstep::scenarios {
-
-/// A range of the file of which a threshold is asked.
-struct JudgedParameter {
-  std::string name;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
-  sim::DurationRange range;
-  /// Several clocks may be off at once, to both sides: the threshold is that of the largest magnitude.
-  bool is_magnitude = false;
-};
-
-/// One for each name; budgets of one name share it. `only`: that name alone; empty: all.
-std::vector<JudgedParameter> judged_parameters(std::span<const checker::FaultBudget> budgets, std::string_view only);
 
 /// The trace that shows a violation best, so far.
 struct BestTrace {
@@ -54,9 +44,10 @@ struct PropertyTally {
       values;  ///< of `restart_after`, likewise: each restart takes just that long; of others empty
   std::vector<checker::ValueSet> alone_values;
   std::vector<checker::ValueSet> possible_values;
-  checker::Frontier frontier;       ///< over the violating ways, if two parameters are judged together
-  std::vector<BestTrace> best;      ///< of the violating traces, the best first
-  std::vector<BestTrace> suspects;  ///< of the unconfirmed ones, likewise
+  std::vector<checker::Frontier> frontiers;  ///< over the violating ways, if several parameters are judged together
+  std::vector<checker::Frontier> possible_frontiers;  ///< likewise over those that are widened
+  std::vector<BestTrace> best;                        ///< of the violating traces, the best first
+  std::vector<BestTrace> suspects;                    ///< of the unconfirmed ones, likewise
 
   /// Of the only parameter, a length: nothing smaller breaks it, in no trace and on no widened times.
   std::optional<checker::Extent> least_possible() const {
@@ -124,17 +115,9 @@ class TraceJudge {
                 std::vector<checker::ValueSet>& values, checker::Explorer& explorer);
   void fold_alone(PropertyTally& tally, checker::Explorer& explorer);
   bool forbid_others(std::size_t parameter, checker::Explorer& explorer);
-  /// Parameters and bounds of a `ParameterSpace`.
-  struct Space {
-    std::vector<checker::ParametricBound> bounds;
-    std::vector<sim::DurationRange> ranges;
-    std::vector<checker::HalfSpace> half_spaces;
-  };
   void collect_lengths(std::string_view name, checker::Explorer& explorer);
-  std::size_t add_longest(Space& space) const;
-  static std::size_t add_largest(Space& space, std::span<const std::size_t> offsets, bool up, bool down);
   std::vector<std::size_t> offsets_of(std::string_view name, const checker::Explorer& explorer) const;
-  static checker::ParameterSpace made(const Space& space, checker::Explorer& explorer);
+  checker::ParameterSpace space_of(checker::Explorer& explorer) const;
   void fold_frontier(checker::Frontier& frontier, checker::Explorer& explorer);
   void fold_values(checker::ValueSet& values, const JudgedParameter& parameter, checker::Explorer& explorer);
   void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
@@ -150,7 +133,6 @@ class TraceJudge {
   std::vector<sim::ProcessId> resources_;
   std::vector<PropertyTally> tallies_;
   std::vector<bool> is_judged_;  ///< by property, as are the tallies
-  bool has_frontier_ = false;    ///< two parameters, each from 0 on
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
   std::optional<std::string> script_trouble_;
@@ -165,11 +147,5 @@ class TraceJudge {
   std::optional<checker::ParameterSpace> space_;        ///< if there are several
   std::optional<checker::WitnessSize> size_;
 };
-
-/// Whether these have a frontier: two, of lengths or of offsets to one side or of magnitudes.
-bool have_frontier(std::span<const JudgedParameter> parameters);
-
-/// The name of the parameter that a range of this budget is; empty: it has none.
-std::string_view parameter_of(const checker::FaultBudget& budget);
 
 }  // namespace lockstep::scenarios

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <sstream>
 #include <utility>
 
 #include "checker/properties/properties.hpp"
@@ -96,56 +97,33 @@ std::vector<Threshold> thresholds(Reading& in) {
   return all;
 }
 
-void add(Writing& out, checker::Fraction::Integer integer) {
-  const auto bits = static_cast<unsigned __int128>(integer);
-  out.add(static_cast<std::uint64_t>(bits >> 64));
-  out.add(static_cast<std::uint64_t>(bits));
-}
-checker::Fraction::Integer integer(Reading& in) {
-  const unsigned __int128 high = in.number();
-  return static_cast<checker::Fraction::Integer>(high << 64 | in.number());
-}
-void add(Writing& out, const checker::Fraction& fraction) {
-  add(out, fraction.numerator());
-  add(out, fraction.denominator());
-}
-checker::Fraction fraction(Reading& in) {
-  const auto numerator = integer(in);
-  const auto denominator = integer(in);
-  return denominator == 0 ? checker::Fraction() : checker::Fraction(numerator, denominator);
-}
-
-void add(Writing& out, const std::vector<checker::FrontierPolygon>& polygons) {
-  out.add(polygons.size());
-  for (const checker::FrontierPolygon& polygon : polygons) {
-    out.add(polygon.bounds.size());
-    for (const checker::FrontierBound& bound : polygon.bounds) {
-      for (const std::int64_t n : {bound.x, bound.y, bound.more_than, std::int64_t{bound.attained}}) add_number(out, n);
-    }
-    out.add(polygon.corners.size());
-    for (const checker::FrontierCorner& corner : polygon.corners) {
-      add(out, corner.x);
-      add(out, corner.y);
-    }
+void add(Writing& out, const checker::Frontier& frontier) {
+  out.add(frontier.axes().size());
+  for (const checker::FrontierAxis& axis : frontier.axes()) {
+    out.add(axis.name);
+    add(out, axis.range.lo);
+    add(out, axis.range.hi);
+    out.add(std::uint64_t{axis.is_upward});
+    out.add(std::uint64_t{axis.is_below});
   }
+  std::ostringstream pieces;
+  frontier.write(pieces);
+  out.add(pieces.str());
 }
-std::vector<checker::FrontierPolygon> polygons(Reading& in) {
-  std::vector<checker::FrontierPolygon> all;
+checker::Frontier frontier(Reading& in) {
+  std::vector<checker::FrontierAxis> axes;
   for (std::uint64_t n = in.count(); n > 0; --n) {
-    checker::FrontierPolygon& polygon = all.emplace_back();
-    for (std::uint64_t m = in.count(); m > 0; --m) {
-      checker::FrontierBound& bound = polygon.bounds.emplace_back();
-      bound.x = number(in);
-      bound.y = number(in);
-      bound.more_than = number(in);
-      bound.attained = in.number() != 0;
-    }
-    for (std::uint64_t m = in.count(); m > 0; --m) {
-      const checker::Fraction x = fraction(in);
-      polygon.corners.push_back({x, fraction(in)});
-    }
+    checker::FrontierAxis& axis = axes.emplace_back();
+    axis.name = in.text();
+    axis.range.lo = duration(in);
+    axis.range.hi = duration(in);
+    axis.is_upward = in.number() != 0;
+    axis.is_below = in.number() != 0;
   }
-  return all;
+  checker::Frontier told(std::move(axes));
+  std::istringstream pieces(in.text());
+  told.read(pieces);
+  return told;
 }
 
 void add(Writing& out, const ExploredProperty& property) {
@@ -162,7 +140,8 @@ void add(Writing& out, const ExploredProperty& property) {
   }
   add(out, property.thresholds);
   out.add(property.frontier);
-  add(out, property.polygons);
+  add(out, property.region);
+  out.add(std::uint64_t{property.is_region_exact});
   add(out, property.witness);
   out.add(property.unconfirmed);
   out.add(std::uint64_t{property.applies});
@@ -184,7 +163,8 @@ ExploredProperty read_property(Reading& in, const models::locks::Catalogue& cata
   }
   property.thresholds = thresholds(in);
   property.frontier = in.text();
-  property.polygons = polygons(in);
+  property.region = frontier(in);
+  property.is_region_exact = in.number() != 0;
   property.witness = story(in, catalogue);
   property.unconfirmed = in.text();
   property.applies = in.number() != 0;

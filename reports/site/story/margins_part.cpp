@@ -140,16 +140,16 @@ class MapScale {
 };
 
 /// What some execution breaks is all that lies beyond the corners, up to the end of the map.
-std::string way_around(const checker::FrontierPolygon& polygon, const FamilyPlane& plane, const MapScale& x,
+std::string way_around(const checker::FrontierPiece& piece, const FamilyPlane& plane, const MapScale& x,
                        const MapScale& y) {
   const auto within = [](const checker::Fraction& value, const sim::DurationRange& range) {
     return std::min(std::max(value, checker::Fraction(range.lo.count_ns())), checker::Fraction(range.hi.count_ns()));
   };
-  const auto &first = polygon.corners.front(), &last = polygon.corners.back();
-  std::string way = fmt::format("M{} {}", x.of(within(first.x, plane.x.range)), y.of(plane.y.range.hi));
-  for (const checker::FrontierCorner& corner : polygon.corners)
-    way += fmt::format("L{} {}", x.of(within(corner.x, plane.x.range)), y.of(within(corner.y, plane.y.range)));
-  return way + fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last.y, plane.y.range)),
+  const auto &first = piece.corners.front(), &last = piece.corners.back();
+  std::string way = fmt::format("M{} {}", x.of(within(first[0], plane.x.range)), y.of(plane.y.range.hi));
+  for (const checker::FrontierCorner& corner : piece.corners)
+    way += fmt::format("L{} {}", x.of(within(corner[0], plane.x.range)), y.of(within(corner[1], plane.y.range)));
+  return way + fmt::format("L{} {}L{} {}z", x.of(plane.x.range.hi), y.of(within(last[1], plane.y.range)),
                            x.of(plane.x.range.hi), y.of(plane.y.range.hi));
 }
 
@@ -175,8 +175,8 @@ Values plane_values(const FamilyPlane& plane, std::size_t number, const ToldFron
                                 : is_broken  ? "broken / 被破坏"
                                              : "kept / 成立"}});
   }
-  for (const checker::FrontierPolygon& polygon : frontier.polygons) {
-    if (!polygon.corners.empty()) ways.push_back({{"way", way_around(polygon, plane, x, y)}});
+  for (const checker::FrontierPiece& piece : frontier.pieces) {
+    if (!piece.corners.empty()) ways.push_back({{"way", way_around(piece, plane, x, y)}});
   }
   const Text what_it_shows{
       fmt::format(
@@ -334,10 +334,10 @@ Json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes
   if (!frontier.text.empty()) {
     json["property"] = property_of(plane);
     json["command"] = Json::array({printable(frontier.file), kind_of(plane.x), kind_of(plane.y)});
-    for (const checker::FrontierPolygon& polygon : frontier.polygons) {
+    for (const checker::FrontierPiece& piece : frontier.pieces) {
       Json bounds = Json::array();
-      for (const checker::FrontierBound& bound : polygon.bounds)
-        bounds.push_back(Json::array({bound.x, bound.y, bound.more_than, bound.attained ? 1 : 0}));
+      for (const checker::FrontierBound& bound : piece.bounds)
+        bounds.push_back(Json::array({bound.factors[0], bound.factors[1], bound.more_than, bound.attained ? 1 : 0}));
       json["frontier"].push_back(std::move(bounds));
     }
   }
@@ -368,21 +368,22 @@ Json json_of(const FamilyPlane& plane, const std::vector<scenarios::Lane>& lanes
 const scenarios::ExploredProperty* with_frontier(const scenarios::Exploration* explored, std::string_view property) {
   if (explored == nullptr || property.empty()) return nullptr;
   const scenarios::ExploredProperty& found = explored->property(property);
-  const bool is_of_two = found.thresholds.size() == 2 && !found.polygons.empty() && !found.frontier.empty();
+  const bool is_of_two = found.thresholds.size() == 2 && found.region.is_plane() && !found.frontier.empty();
   return is_of_two ? &found : nullptr;
 }
 
 /// The same with the plane's axes; nothing: they are others.
 std::optional<ToldFrontier> frontier_of(const scenarios::ExploredProperty& property, const FamilyPlane& plane,
                                         const std::string& file) {
-  ToldFrontier told{property.frontier, property.polygons, file};
+  const std::span<const checker::FrontierPiece> pieces = property.region.pieces();
+  ToldFrontier told{property.frontier, {pieces.begin(), pieces.end()}, file};
   const std::string_view x = kind_of(plane.x), y = kind_of(plane.y);
   if (property.thresholds[0].parameter == x && property.thresholds[1].parameter == y) return told;
   if (property.thresholds[0].parameter != y || property.thresholds[1].parameter != x) return std::nullopt;
-  for (checker::FrontierPolygon& polygon : told.polygons) {
-    for (checker::FrontierBound& bound : polygon.bounds) std::swap(bound.x, bound.y);
-    for (checker::FrontierCorner& corner : polygon.corners) std::swap(corner.x, corner.y);
-    std::reverse(polygon.corners.begin(), polygon.corners.end());
+  for (checker::FrontierPiece& piece : told.pieces) {
+    for (checker::FrontierBound& bound : piece.bounds) std::swap(bound.factors[0], bound.factors[1]);
+    for (checker::FrontierCorner& corner : piece.corners) std::swap(corner[0], corner[1]);
+    std::reverse(piece.corners.begin(), piece.corners.end());
   }
   return told;
 }

@@ -16,9 +16,9 @@ namespace lockstep::reports::site {
 
 /// Which values of two parameters together break a property in some execution.
 struct ToldFrontier {
-  std::string text;                                ///< "pause + skew > 72ms"; empty: there is none
-  std::vector<checker::FrontierPolygon> polygons;  ///< of the plane's x and y
-  std::string file;                                ///< the story's
+  std::string text;                            ///< "pause + skew > 72ms"; empty: there is none
+  std::vector<checker::FrontierPiece> pieces;  ///< of the plane's x and y
+  std::string file;                            ///< the story's
 };
 
 /// What a page shows of a story's margins.
