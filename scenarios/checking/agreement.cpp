@@ -31,19 +31,43 @@ std::string in_order(std::vector<std::string> parts, std::string_view separator)
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+/// "b - 2 a > 5ms" and "2 a - b < -5ms" are the same: each parameter with its factor, in one order.
+std::string bound_in_one_order(std::string_view text) {
+  const std::size_t sign = text.find_first_of("<>");
+  if (sign == std::string_view::npos) return std::string(text);
+  const bool is_turned = text[sign] == '<';
+  const bool is_attained = text.substr(sign + 1).starts_with('=');
+  std::vector<std::string> terms;
+  std::string factor = "1";
+  bool is_minus = is_turned;
+  for (const std::string& part : parts_of(text.substr(0, sign), " ")) {
+    if (part.empty()) continue;
+    if (part == "+" || part == "-") {
+      is_minus = (part == "-") != is_turned;
+    } else if (part.find_first_not_of("0123456789") == std::string::npos) {
+      factor = part;
+    } else {
+      terms.push_back(fmt::format("{}{} {}", is_minus ? "-" : "", factor, part));
+      factor = "1";
+    }
+  }
+  std::string_view rest = text.substr(sign + (is_attained ? 2 : 1));
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  const std::optional<sim::Duration> value = sim::parse_duration(rest);
+  return fmt::format("{} >{} {}", in_order(std::move(terms), " + "), is_attained ? "=" : "",
+                     value ? sim::to_string(is_turned ? -*value : *value) : rest);
+}
+
 /// Which parameter comes first in a frontier is a matter of the order of the file's tables, and means nothing.
 bool are_same_frontier(std::string_view a, std::string_view b) {
   const auto in_one_order = [](std::string_view text) {
-    std::vector<std::string> polygons = parts_of(text, " or ");
-    for (std::string& polygon : polygons) {
-      std::vector<std::string> bounds = parts_of(polygon, " and ");
-      for (std::string& bound : bounds) {
-        const std::size_t sum = std::min(bound.find(" >"), bound.size());
-        bound = in_order(parts_of(std::string_view(bound).substr(0, sum), " + "), " + ") + bound.substr(sum);
-      }
-      polygon = in_order(std::move(bounds), " and ");
+    std::vector<std::string> pieces = parts_of(text, " or ");
+    for (std::string& piece : pieces) {
+      std::vector<std::string> bounds = parts_of(piece, " and ");
+      for (std::string& bound : bounds) bound = bound_in_one_order(bound);
+      piece = in_order(std::move(bounds), " and ");
     }
-    return in_order(std::move(polygons), " or ");
+    return in_order(std::move(pieces), " or ");
   };
   return in_one_order(a) == in_one_order(b);
 }

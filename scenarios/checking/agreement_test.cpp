@@ -83,6 +83,26 @@ TEST_CASE("expectation: a verdict agrees, differs, or is open where a bound may 
   CHECK(agreement(complete, property, "jump") == agrees);  // nobody looked for the threshold of the pause
 }
 
+TEST_CASE("expectation: a frontier is the same whatever the order of its pieces, bounds and terms") {
+  Exploration exploration;
+  exploration.counts.complete = true;
+  const auto agrees = [&](std::string is, std::string as) {
+    ExploredProperty property = found(Verdict::violated);
+    property.frontier = std::move(is);
+    property.expected = expected(Verdict::violated);
+    property.expected->frontier = std::move(as);
+    return agreement(exploration, property) == Agreement::agrees;
+  };
+  CHECK(agrees("skew > 5ms and 2 pause + skew > 72ms", "skew + 2 pause > 72ms and skew > 5000us"));
+  CHECK(agrees("pause - skew > 161ms or skew + pause >= 161ms", "skew + pause >= 161ms or pause - skew > 161ms"));
+  CHECK(agrees("pause - restart_after > -23ms", "restart_after - pause < 23ms"));
+  CHECK(agrees("skew < -3ms", "skew < -3ms"));
+  CHECK_FALSE(agrees("skew < -3ms", "skew > -3ms"));
+  CHECK_FALSE(agrees("pause + skew > 72ms", "pause - skew > 72ms"));
+  CHECK_FALSE(agrees("pause + skew > 72ms", "pause + skew >= 72ms"));
+  CHECK_FALSE(agrees("2 pause + skew > 72ms", "pause + 2 skew > 72ms"));
+}
+
 TEST_CASE("expectation: whom an exploration blames is said up to the names of clients that are alike") {
   Exploration exploration;
   exploration.counts.complete = true;

@@ -248,7 +248,7 @@ struct Expectation {
   std::optional<sim::Duration> at;                        ///< when it is first broken (run)
   std::map<std::string, std::string, std::less<>> from;   ///< parameter of a fault → exact threshold (check)
   std::map<std::string, std::string, std::less<>> up_to;  ///< restart_after → the largest value that breaks it (check)
-  std::string frontier;                                   ///< of two parameters together (check); empty: any
+  std::string frontier;                                   ///< of several parameters together (check); empty: any
   Position position;
   bool operator==(const Expectation&) const = default;
 };

@@ -187,8 +187,9 @@ TEST_CASE("by hand: a pause and a skew together") {
     CHECK(threshold.together_with.size() == 1);
     CHECK(threshold.alone == Extent{161_ms, false});
   }
-  // The same to both sides, where there is no frontier.
+  // The same to both sides: B's clock ahead, or A's behind.
   const Exploration sides = explored(timestamps(skews("-1s", "1s", 1) + pauses("", 1)));
+  CHECK(sides.property("mutual-exclusion").frontier == "pause - skew > 161ms or skew + pause > 161ms");
   REQUIRE(sides.property("mutual-exclusion").thresholds.size() == 2);
   for (const Threshold& threshold : sides.property("mutual-exclusion").thresholds) {
     CHECK(threshold.infimum == Extent{0_ms, true});
@@ -218,6 +219,17 @@ TEST_CASE("by hand: a pause and a skew together") {
   }
 }
 
+TEST_CASE("by hand: three ranges together, in any order of their tables") {
+  // A reads B's timestamp, or B reads A's: 44 + P + D - 4 > 201 - S, where a reply that is late by D is known so much later.
+  const std::string delays = "[[may]]\nkind = \"delay\"\nclient = \"A\"\nlength = [\"0ms\", \"100ms\"]\n";
+  const std::string pause = pauses("client = \"A\"\n", 1, "100ms");
+  const std::string skew = "[[may]]\nkind = \"skew\"\nclient = \"B\"\nby = [\"0ms\", \"100ms\"]\n";
+  CHECK(explored(timestamps(delays + pause + skew)).property("mutual-exclusion").frontier ==
+        "delay + pause + skew > 161ms");
+  CHECK(explored(timestamps(skew + delays + pause)).property("mutual-exclusion").frontier ==
+        "skew + delay + pause > 161ms");
+}
+
 TEST_CASE("by hand: one parameter, given the other") {
   Scenario story = story_of(timestamps(skews("0s", "1s", 1) + pauses("", 1)));
   CHECK_FALSE(give(story, "skew", 20_ms));
@@ -228,6 +240,12 @@ TEST_CASE("by hand: one parameter, given the other") {
     if (threshold.parameter == "pause") CHECK(threshold.infimum == Extent{141_ms, false});
   }
   CHECK(give(story, "pause", -1_ms));
+  CHECK(give(story, "skew", -1_ms));  // its range is from 0 on
+  Scenario sides = story_of(timestamps(skews("-1s", "1s", 1)));
+  CHECK_FALSE(give(sides, "skew", -170_ms));
+  const Exploration behind = explored(sides);  // to that side alone
+  REQUIRE(behind.property("mutual-exclusion").thresholds.size() == 1);
+  CHECK(behind.property("mutual-exclusion").thresholds.front().infimum == Extent{-161_ms, false});
   CHECK(give(story, "pause", 2'000_ms) == std::nullopt);  // all of its range
 }
 

@@ -211,7 +211,7 @@ constexpr Key<ExpectationDraft> kExpectation[] = {
     {"up_to", kUpperThresholds, "any", "the largest value that breaks it", field<&Expectation::up_to, thresholds_up_to>,
      kCheck},
     {"frontier", "text such as \"pause + skew > 63ms\"", "any",
-     "for which values of two parameters together it is broken, as `check` prints it",
+     "for which values of several parameters together it is broken, as `check` prints it",
      field<&Expectation::frontier, frontier_of>, kCheck},
 };
 
