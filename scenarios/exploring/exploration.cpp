@@ -498,15 +498,8 @@ class Search {
         }
       }
     }
-    if (tally.frontiers.empty()) return;
-    const checker::Frontier region = joint_region(tally.frontiers, parameters_);
-    if (!region.says_more()) return;
-    explored.region = region;
-    explored.frontier = checker::to_string(region);
-    explored.is_region_exact =
-        result_.counts.complete &&
-        std::equal(tally.frontiers.begin(), tally.frontiers.end(), tally.possible_frontiers.begin(),
-                   [](const auto& known, const auto& possible) { return known.with_axes().covers(possible); });
+    if (const std::optional<checker::Frontier> region = joint_region(tally.frontiers, parameters_))
+      explored.tell(*region, result_.counts.complete && are_covered(tally.possible_frontiers, tally.frontiers));
   }
 
   const Scenario& scenario_;

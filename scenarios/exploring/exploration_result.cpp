@@ -54,6 +54,12 @@ void ExploredProperty::tell_at_most(const std::string& parameter, sim::DurationR
   thresholds.back().show(*shown);
 }
 
+void ExploredProperty::tell(const checker::Frontier& joint, bool is_exact) {
+  region = joint;
+  frontier = checker::to_string(joint);
+  is_region_exact = is_exact;
+}
+
 Exploration not_explored(std::string_view why) {
   Exploration exploration;
   for (const checker::Property& property : checker::properties()) {

@@ -75,6 +75,8 @@ struct ExploredProperty {
 
   /// Adds the margin that the witness has, of the only length. Requires: a witness and `least_possible`.
   void tell_at_most(const std::string& parameter, sim::DurationRange range);
+  /// What several parameters do together.
+  void tell(const checker::Frontier& joint, bool is_exact);
 };
 
 /// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was

@@ -3,9 +3,11 @@
 #include <lua.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cassert>
 #include <charconv>
 #include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -370,43 +372,44 @@ class ScriptEngine::Interpreter {
   std::map<std::string, Mistake> mistakes_;
 };
 
-/// Those of worlds that are gone, of one thread. Which of them a world gets makes no difference: they start over.
+/// Those of worlds that are gone. Which of them a world gets makes no difference: they start over. One store for all
+/// threads: where one of each thread has to be destroyed with it, glibc ends the program when memory is short
+/// ("failed to register TLS destructor").
 class ScriptEngine::IdleInterpreters {
  public:
-  static IdleInterpreters& of_this_thread() {
-    thread_local IdleInterpreters idle;  // tidy: allocation only
+  static IdleInterpreters& shared() {
+    static IdleInterpreters idle;  // tidy: allocation only
     return idle;
   }
 
   std::unique_ptr<Interpreter> take() {
-    if (idle_.empty()) return nullptr;
-    std::unique_ptr<Interpreter> interpreter = std::move(idle_.back());
-    idle_.pop_back();
-    return interpreter;
+    const std::lock_guard lock(mutex_);
+    return count_ == 0 ? nullptr : std::move(idle_[--count_]);
   }
   void give_back(std::unique_ptr<Interpreter> interpreter) {
-    if (idle_.size() == kMost) return;
     interpreter->start_over();
-    idle_.push_back(std::move(interpreter));
+    const std::lock_guard lock(mutex_);
+    if (count_ < idle_.size()) idle_[count_++] = std::move(interpreter);
   }
 
  private:
-  static constexpr std::size_t kMost = 4;
-  std::vector<std::unique_ptr<Interpreter>> idle_;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<Interpreter>, 64> idle_;
+  std::size_t count_ = 0;
 };
 
 ScriptEngine::ScriptEngine(ScriptLimits limits) : limits_(limits) {}
 
 ScriptEngine::~ScriptEngine() {
   const sim::Region::Outside outside;
-  if (interpreter_ && limits_ == ScriptLimits()) IdleInterpreters::of_this_thread().give_back(std::move(interpreter_));
+  if (interpreter_ && limits_ == ScriptLimits()) IdleInterpreters::shared().give_back(std::move(interpreter_));
   interpreter_.reset();
 }
 
 ScriptEngine::Interpreter& ScriptEngine::interpreter() {
   if (!interpreter_) {
     const sim::Region::Outside outside;
-    if (limits_ == ScriptLimits()) interpreter_ = IdleInterpreters::of_this_thread().take();
+    if (limits_ == ScriptLimits()) interpreter_ = IdleInterpreters::shared().take();
     if (!interpreter_) interpreter_ = std::make_unique<Interpreter>(limits_);
   }
   return *interpreter_;

@@ -1,7 +1,9 @@
 #include "scenarios/exploring/judging/judged_parameters.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
+#include <vector>
 
 #include "checker/violations/violations.hpp"
 #include "sim/worlds/fault_kinds.hpp"
@@ -10,6 +12,26 @@ namespace lockstep::scenarios {
 namespace {
 
 constexpr sim::DurationRange kAnyMagnitude{sim::Duration::zero(), checker::kLongestLength};
+
+checker::Frontier region_of(std::span<const checker::Frontier> frontiers, std::span<const JudgedParameter> parameters) {
+  // Of two from 0 on also what follows from the file's ranges is told: files quote it.
+  const auto is_from_0_on = [](const checker::FrontierAxis& axis) { return axis.is_upward && !axis.is_below; };
+  const std::span<const checker::FrontierAxis> axes = frontiers.front().axes();
+  if (frontiers.size() == 1 && axes.size() == 2 && std::all_of(axes.begin(), axes.end(), is_from_0_on))
+    return frontiers.front().with_axes();
+  std::vector<checker::Frontier> sides;
+  for (const checker::Frontier& frontier : frontiers) {
+    std::vector<sim::DurationRange> ranges;
+    for (std::size_t p = 0; p < parameters.size(); ++p) {
+      const checker::FrontierAxis& axis = frontier.axes()[p];
+      const sim::DurationRange& range = parameters[p].range;
+      const sim::DurationRange magnitudes{sim::Duration::zero(), axis.is_below ? -range.lo : range.hi};
+      ranges.push_back(axis.is_upward ? magnitudes : range);
+    }
+    sides.push_back(frontier.within(ranges).with_axes().simplified());
+  }
+  return together(sides);
+}
 
 }  // namespace
 
@@ -62,25 +84,16 @@ std::vector<checker::Frontier> frontiers_of(std::span<const JudgedParameter> par
   return frontiers;
 }
 
-checker::Frontier joint_region(std::span<const checker::Frontier> frontiers,
-                               std::span<const JudgedParameter> parameters) {
-  // Of two from 0 on also what follows from the file's ranges is told: files quote it.
-  const auto is_from_0_on = [](const checker::FrontierAxis& axis) { return axis.is_upward && !axis.is_below; };
-  const std::span<const checker::FrontierAxis> axes = frontiers.front().axes();
-  if (frontiers.size() == 1 && axes.size() == 2 && std::all_of(axes.begin(), axes.end(), is_from_0_on))
-    return frontiers.front().with_axes();
-  std::vector<checker::Frontier> sides;
-  for (const checker::Frontier& frontier : frontiers) {
-    std::vector<sim::DurationRange> ranges;
-    for (std::size_t p = 0; p < parameters.size(); ++p) {
-      const checker::FrontierAxis& axis = frontier.axes()[p];
-      const sim::DurationRange& range = parameters[p].range;
-      const sim::DurationRange magnitudes{sim::Duration::zero(), axis.is_below ? -range.lo : range.hi};
-      ranges.push_back(axis.is_upward ? magnitudes : range);
-    }
-    sides.push_back(frontier.within(ranges).with_axes().simplified());
-  }
-  return together(sides);
+std::optional<checker::Frontier> joint_region(std::span<const checker::Frontier> frontiers,
+                                              std::span<const JudgedParameter> parameters) {
+  if (frontiers.empty()) return std::nullopt;
+  const checker::Frontier region = region_of(frontiers, parameters);
+  return region.says_more() ? std::optional(region) : std::nullopt;
+}
+
+bool are_covered(std::span<const checker::Frontier> frontiers, std::span<const checker::Frontier> known) {
+  return std::equal(known.begin(), known.end(), frontiers.begin(), frontiers.end(),
+                    [](const auto& one, const auto& other) { return one.with_axes().covers(other); });
 }
 
 }  // namespace lockstep::scenarios

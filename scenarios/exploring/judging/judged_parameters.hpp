@@ -2,6 +2,7 @@
 
 // The ranges of a file whose margins are looked for, and the region in which several of them break a property together.
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,9 +28,13 @@ std::vector<JudgedParameter> judged_parameters(std::span<const checker::FaultBud
 /// none.
 std::vector<checker::Frontier> frontiers_of(std::span<const JudgedParameter> parameters);
 
-/// What they tell, in as few words as can be. Requires: they are those of `frontiers_of`, which are not none.
-checker::Frontier joint_region(std::span<const checker::Frontier> frontiers,
-                               std::span<const JudgedParameter> parameters);
+/// What they tell, in as few words as can be; nullopt: no more than the margins do. Requires: they are those of
+/// `frontiers_of`.
+std::optional<checker::Frontier> joint_region(std::span<const checker::Frontier> frontiers,
+                                              std::span<const JudgedParameter> parameters);
+
+/// Whether these lie within the known ones, each in its own.
+bool are_covered(std::span<const checker::Frontier> frontiers, std::span<const checker::Frontier> known);
 
 /// The name of the parameter that a range of this budget is; empty: it has none.
 std::string_view parameter_of(const checker::FaultBudget& budget);
