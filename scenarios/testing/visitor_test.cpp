@@ -177,6 +177,33 @@ function release(c, hold) end
              kLost);
 }
 
+TEST_CASE("visitor: no fault strikes while it waits, nor what ticks meanwhile") {
+  // A's task looks every 100ms, for the first time long after A is done, and spoils the lock when it hears nothing. The
+  // lease ends 300ms after A got it; only a lost GET could keep it from coming back.
+  const std::string script =
+      "background = true\nparameters = { ttl = { default = \"300ms\", role = \"lease\" }, retry = \"10ms\" }\n"
+      "function acquire(c)\n"
+      "  if c.redis:set(c.key, \"x\", { nx = true, px = c.parameters.ttl }) ~= \"OK\" then return nil end\n"
+      "  c:every(100, function(w)\n"
+      "    if w.redis:get(c.key) == unknown then w.redis:set(c.key, \"spoilt\") end\n"
+      "    return true\n  end)\n  return {}\nend\n" +
+      std::string(kDelete);
+  const std::string client =
+      "[network]\ntimeout = \"7ms\"\n[[client]]\nname = \"A\"\nhold = \"2ms\"\nattempts = 1\nrelease = false\n";
+  for (const std::string fault : {"kind = \"lose\"", "kind = \"delay\"\nlength = [\"0ms\", \"20ms\"]"}) {
+    const Exploration exploration = checked(story_of(script, client + "[[may]]\nmessage = \"GET\"\n" + fault + "\n"));
+    CHECK(exploration.property("recoverable").verdict == Verdict::holds);
+  }
+  // What a file lists strikes all the same; and in a story that goes on, the task's messages are its own.
+  CHECK(said_by_run(story_of(script, client + "[[fault]]\nkind = \"lose\"\nclient = \"A\"\nmessage = \"GET\"\n")) ==
+        Verdict::violated);
+  const std::string longer =
+      "[network]\ntimeout = \"7ms\"\n[[client]]\nname = \"A\"\nhold = \"150ms\"\nattempts = 1\nrelease = false\n";
+  CHECK(checked(story_of(script, longer + "[[may]]\nmessage = \"GET\"\nkind = \"lose\"\n"))
+            .property("recoverable")
+            .verdict == Verdict::violated);
+}
+
 TEST_CASE("visitor: who comes before a session has ended may leave a queue behind that no session ends") {
   const std::string queue = R"(server = "zookeeper"
 parameters = { session_timeout = { default = "3s", role = "renewed_lease" }, leaves = { default = false } }

@@ -324,6 +324,9 @@ bool FaultChoices::is_void(std::uint32_t position) const {
 /// Which of the budgets can strike this message.
 std::vector<std::size_t> FaultChoices::message_faults(const sim::Event& message) const {
   std::vector<std::size_t> allowed;
+  // Whether the lock comes back is asked of a world in which no more faults strike, neither the visitor nor the ticks
+  // that the story leaves behind.
+  if (moment_.is_coda()) return allowed;
   // What a server sends unasked (a subscriber's message) is not struck alone: if it were lost, its connection would be,
   // too.
   const bool is_answer = message.bounced || (message.message && message.message->is_reply && !message.message->is_push);
