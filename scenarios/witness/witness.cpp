@@ -297,16 +297,6 @@ std::optional<std::string> objection(const Outcome& outcome, std::string_view pr
   return "run blames others: " + judgement->finding.why;
 }
 
-std::variant<Outcome, std::string> run_text(const std::string& text, const std::string& file,
-                                            const models::locks::Catalogue& catalogue, const OwnLock& lock,
-                                            const RunOptions& options) {
-  const auto parsed = parse(text, file, catalogue, &lock);
-  if (const auto* problem = std::get_if<Diagnostic>(&parsed)) return problem->to_string();
-  auto result = run(std::get<Scenario>(parsed), catalogue, options);
-  if (const auto* problem = std::get_if<Diagnostic>(&result)) return problem->to_string();
-  return std::move(std::get<Outcome>(result));
-}
-
 }  // namespace
 
 std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,
@@ -315,16 +305,15 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   Witness witness{std::move(candidate), "", {}, ""};
   Scenario& story = witness.scenario;
 
-  witness.text = to_toml(story);
   // How long the lock stays away is told of `recoverable` alone.
   const RunOptions to_tell{.trace = true, .brief = property != "recoverable"};
-  auto first = run_text(witness.text, story.file, catalogue, story.lock.own, to_tell);
-  if (const auto* trouble = std::get_if<std::string>(&first)) return Unconfirmed{*trouble, witness.text};
+  auto first = run(story, catalogue, to_tell);
+  if (const auto* trouble = std::get_if<Diagnostic>(&first)) return Unconfirmed{trouble->to_string(), to_toml(story)};
   const Judgement* judgement = find_judgement(std::get<Outcome>(first), property);
   if (judgement != nullptr && !is_known(judgement->finding.verdict))
     return Unconfirmed{.reason = judgement->finding.why, .text = {}, .is_left_open = true};
   if (auto reason = objection(std::get<Outcome>(first), property, by, witness.by)) {
-    return Unconfirmed{*std::move(reason), witness.text};
+    return Unconfirmed{*std::move(reason), to_toml(story)};
   }
   const checker::Finding& finding = judgement->finding;
   witness.why = finding.why;
@@ -337,8 +326,10 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
 
   // The file as people get it is what has to show it.
   witness.text = to_toml(story);
-  auto second = run_text(witness.text, story.file, catalogue, story.lock.own, {.brief = true});
-  if (const auto* trouble = std::get_if<std::string>(&second)) return Unconfirmed{*trouble, witness.text};
+  const auto parsed = parse(witness.text, story.file, catalogue, &story.lock.own);
+  if (const auto* trouble = std::get_if<Diagnostic>(&parsed)) return Unconfirmed{trouble->to_string(), witness.text};
+  auto second = run(std::get<Scenario>(parsed), catalogue, {.brief = true});
+  if (const auto* trouble = std::get_if<Diagnostic>(&second)) return Unconfirmed{trouble->to_string(), witness.text};
   if (!std::get<Outcome>(second).as_expected)
     return Unconfirmed{"run does not show what it showed before", witness.text};
   return witness;
