@@ -118,11 +118,17 @@ std::string fault_text(const MaySpec& may, Language language) {
 }  // namespace
 
 std::optional<std::size_t> shown_witness(const ExploredStory& story) {
+  const auto rank = [](const scenarios::ExploredProperty& property) {
+    if (property.claim != scenarios::Claim::none || !property.as_expected) return 0;
+    return property.expected ? 1 : 2;
+  };
   const auto& properties = story.exploration.properties;
+  std::optional<std::size_t> shown;
   for (std::size_t i = 0; i < properties.size(); ++i) {
-    if (properties[i].verdict == Verdict::violated && properties[i].witness) return i;
+    if (properties[i].verdict != Verdict::violated || !properties[i].witness) continue;
+    if (!shown || rank(properties[i]) < rank(properties[*shown])) shown = i;
   }
-  return std::nullopt;
+  return shown;
 }
 
 std::string verdict_text(const scenarios::ExploredProperty& property, Language language) {
