@@ -78,8 +78,7 @@ void PermitWait::await_suspend(std::coroutine_handle<> program) {
   sim::World& world = client_.world();
   begin_ = world.now();
   if (limits_.after) {
-    timer_ = world.set_timer_after(client_.id(), limits_.after->moment, limits_.after->delay, limits_.after->is_learnt,
-                                   limits_.kind, *this);
+    timer_ = world.set_timer_after(client_.id(), limits_.after->moment, limits_.after->delay, limits_.kind, *this);
   } else if (limits_.timeout) {
     const sim::Duration length = client_.clock().true_length(*limits_.timeout);
     timer_ = world.set_timer(client_.id(), sim::DurationRange::exactly(length), limits_.kind, *this);

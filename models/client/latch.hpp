@@ -49,7 +49,6 @@ struct PermitLimits {
     /// If the delay is a range: the timeout is a whole number of these, and what is left of this rounded down.
     sim::Duration unit = {};
     std::optional<sim::WholeUnits::Length> rounded = {};
-    bool is_learnt = false;  ///< as of `sim::Event`
   };
   std::optional<After> after = std::nullopt;
   Patience* patience = nullptr;  ///< nor beyond its end

@@ -30,8 +30,8 @@ struct ExploredStory {
   std::optional<Story> replay;
 };
 
-/// The property whose witness is shown and written, of the violated ones that have one: what the algorithm claims or the
-/// file did not expect, else what it expected, else the first; nothing if none has.
+/// The property whose witness is shown and written, of the violated ones that have one: what the algorithm claims or
+/// the file did not expect, else what it expected, else the first; nothing if none has.
 std::optional<std::size_t> shown_witness(const ExploredStory& story);
 
 /// "holds", "violated by A, B", "unknown".

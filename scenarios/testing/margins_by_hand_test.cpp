@@ -341,6 +341,49 @@ TEST_CASE("by hand: an answer that is kept back by a pause never comes if its se
             .verdict == Verdict::holds);
 }
 
+TEST_CASE("by hand: who waits as long as an answer said waits from when it came, however late that was") {
+  // Redisson, latency 1ms, lease 100ms. A has the lock from 1ms on at the server, B learns there at 10ms that 91ms are
+  // left, and hears it at 11ms + d: it asks again at the server at 103ms + d, and has the lock for 3ms. C asks there at
+  // 111ms, works for 200ms, and its lease ends at 211ms. If B came before it, that is all; else B gets the lock at 213ms
+  // while C still works. At d = 8ms either may be first.
+  const std::string story =
+      "[lock]\nalgorithm = \"redisson-lock\"\nlease = \"100ms\"\nwait = \"1s\"\n[network]\nlatency = \"1ms\"\ntimeout "
+      "= "
+      "\"400ms\"\n[[client]]\nname = \"A\"\nhold = \"30ms\"\nrelease = false\n[[client]]\nname = \"B\"\nacquire_at = "
+      "\"5ms\"\nhold = \"3ms\"\nattempts = 1\n[[client]]\nname = \"C\"\nacquire_at = \"110ms\"\nhold = \"200ms\"\n"
+      "attempts = 1\n[[may]]\n";
+  const std::string late_answer = "kind = \"delay\"\nclient = \"B\"\nmessage = \"EVAL\"\ndirection = \"reply\"\n";
+  // The answer leaves late, or is heard late; a cut connection delays the question or the answer.
+  for (const std::string& fault :
+       {late_answer, std::string("kind = \"pause\"\nclient = \"B\"\n"),
+        std::string("kind = \"pause\"\nserver = \"redis\"\n"), std::string("kind = \"partition\"\nclient = \"B\"\n")}) {
+    INFO(fault);
+    CHECK(margin(story + fault + "length = \"7ms\"\n") == std::nullopt);
+    const Exploration at_once = explored(story + fault + "length = \"8ms\"\n");
+    CHECK(at_once.property("mutual-exclusion").verdict == Verdict::violated);
+    CHECK(at_once.unconfirmed == 0);
+    // Of a range the wait is the sum of two differences: only a run tells which times are possible.
+    auto result = check(story_of(story + fault + "length = [\"0ms\", \"60ms\"]\n"), catalogue());
+    REQUIRE(std::holds_alternative<Exploration>(result));
+    const Exploration& ranged = std::get<Exploration>(result);
+    const ExploredProperty& broken = ranged.property("mutual-exclusion");
+    CHECK(ranged.disagreements == 0);
+    REQUIRE(broken.verdict == Verdict::violated);
+    REQUIRE(broken.thresholds.size() == 1);
+    CHECK_FALSE(broken.thresholds.front().is_exact);
+    CHECK(broken.thresholds.front().infimum.value >= 8_ms);
+    CHECK(explored(story + fault + "length = [\"0ms\", \"7ms\"]\n").property("mutual-exclusion").verdict !=
+          Verdict::violated);
+  }
+  // Nobody holds up B's answers here: it does not wait till the end of its patience, and `progress` holds.
+  const Exploration another = explored(
+      "[lock]\nalgorithm = \"redisson-lock\"\nwatchdog_timeout = \"100ms\"\n[network]\nlatency = \"1ms\"\ntimeout = "
+      "\"50ms\"\n[[client]]\nname = \"A\"\nhold = \"30ms\"\n[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", "
+      "\"200ms\"]\nhold = \"30ms\"\n[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"500ms\"]\n");
+  CHECK(another.property("progress").verdict == Verdict::holds);
+  CHECK(another.unconfirmed == 0);
+}
+
 TEST_CASE("by hand: whether a lock comes back where servers died") {
   const auto recoverable = [](std::string_view quorum) {
     return explored(

@@ -49,6 +49,12 @@ class Scheduler {
   /// `a + (plus - minus)`. An explorer without a number for that returns an instant with weaker constraints, and counts
   /// it as an approximation.
   virtual Instant sum(Instant a, Instant plus, Instant minus) { return a + (plus.offset() - minus.offset()); }
+  /// How much later the one is than the other. An explorer knows between which lengths, by what led to the present
+  /// event; if these are not one length, and not within `usual`, it counts an approximation.
+  virtual DurationRange apart(Instant later, Instant earlier, DurationRange usual) {
+    static_cast<void>(usual);
+    return DurationRange::exactly(later.offset() - earlier.offset());
+  }
   /// A planned fault strikes; nothing of it has happened yet.
   virtual void about_to_strike(const PlannedFault& fault) { static_cast<void>(fault); }
   /// `at`, later or earlier by the length of this fault. For some schedulers that length is a parameter, not a number.

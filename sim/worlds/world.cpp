@@ -253,7 +253,7 @@ TimerRef World::emit_timer(ProcessId process, DurationRange delay, TimerKind kin
   return {slot, events_[slot].id};
 }
 
-TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange delay, bool is_learnt, TimerKind kind,
+TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind,
                                 TimerOwner& owner) {
   const ProcessState& setter = state(process);
   if (setter.doomed || !setter.alive) return {};
@@ -264,7 +264,6 @@ TimerRef World::set_timer_after(ProcessId process, Instant base, DurationRange d
   event.process = process;
   event.incarnation = setter.incarnation;
   event.is_anchored = true;
-  event.is_learnt = is_learnt;
   event.base = base;
   event.delay = delay;
   event.timer = &owner;

@@ -84,7 +84,6 @@ struct Event {
   TimerKind timer_kind = TimerKind::sleep;
   bool bounced = false;      ///< a message that comes back because its receiver is gone
   bool is_anchored = false;  ///< `base` is a moment that does not depend on its cause
-  bool is_learnt = false;    ///< anchored; a pause on the way to where its length was learnt makes it later
   bool frozen = false;       ///< emitted during a pause of its emitter, so it leaves only when that is over
   bool background = false;   ///< a tick, or see `World::set_background_timer`
   bool upkeep = false;       ///< background, or see `World::has_only_upkeep`
@@ -197,8 +196,7 @@ class World {
   /// this is no exploration, which would not end.
   TimerRef set_background_timer(ProcessId process, DurationRange delay, TimerOwner& owner);
   /// In an exploration: a timer that is due `delay` after `base`, another moment than the present, but not before now.
-  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, bool is_learnt, TimerKind kind,
-                           TimerOwner& owner);
+  TimerRef set_timer_after(ProcessId process, Instant base, DurationRange delay, TimerKind kind, TimerOwner& owner);
   /// Does nothing if it has fired already.
   void cancel_timer(TimerRef timer) {
     if (timer.id != EventId{}) cancel_pending(timer);
@@ -221,6 +219,12 @@ class World {
     if (plus.anchor() == minus.anchor()) return a + (plus.offset() - minus.offset());
     if (a.anchor() == minus.anchor()) return plus + (a.offset() - minus.offset());
     return scheduler_->sum(a, plus, minus);
+  }
+
+  /// `later - earlier`, of two true times. In an exploration a range: see `Scheduler::apart`.
+  DurationRange apart(Instant later, Instant earlier, DurationRange usual) const {
+    if (later.anchor() == earlier.anchor()) return DurationRange::exactly(later.offset() - earlier.offset());
+    return scheduler_->apart(later, earlier, usual);
   }
 
   /// Whole units from one reading to another, rounded down. Nothing: these instants have no numbers.

@@ -185,6 +185,12 @@ Instant Execution::sum(Instant a, Instant plus, Instant minus) {
   return readings_.sum(a, plus, minus);
 }
 
+sim::DurationRange Execution::apart(Instant later, Instant earlier, sim::DurationRange usual) {
+  const sim::Region::Outside outside;
+  break_silence();
+  return readings_.apart(later, earlier, usual);
+}
+
 Instant Execution::moved(Instant at, const sim::PlannedFault& fault, bool later) {
   const sim::Region::Outside outside;
   const std::optional<std::uint32_t> parameter = faults_.parameter_of(fault);

@@ -75,6 +75,7 @@ class Execution final : public sim::Scheduler {
   void held_up(sim::Instant until) override;
   void approximated(const std::optional<sim::WholeUnits>& shown_by) override;
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus) override;
+  sim::DurationRange apart(sim::Instant later, sim::Instant earlier, sim::DurationRange usual) override;
   sim::Instant moved(sim::Instant at, const sim::PlannedFault& fault, bool later) override;
   bool is_at_or_after(sim::Instant a, sim::Instant b) override;
   sim::Instant later_of(sim::Instant a, sim::Instant b) override { return is_at_or_after(a, b) ? a : b; }

@@ -300,7 +300,6 @@ void Placement::come_after_last(const sim::Event& event) {
 
 void Placement::come_before_end(const sim::Event& timer) {
   const PossibleFaults& faults = rules_.faults;
-  if (timer.is_learnt && faults.may_pause()) return;
   // Work that a pause prolongs comes at the end of that, and what is due meanwhile before it.
   const Step& step = trace_.present();
   const bool is_work = step.is(sim::EventKind::timer) && step.event.timer_kind == sim::TimerKind::work;
@@ -335,10 +334,7 @@ void Placement::arrive_after(Instant arrival, const sim::Event& event, const Ste
 
 void Placement::arrive_within(Instant arrival, const sim::Event& event) {
   const bool is_quick = moment_.is_coda() && event.kind == sim::EventKind::message;
-  DurationRange delay = is_quick ? DurationRange::exactly(event.delay.lo) : event.delay;
-  // A pause on the way to where its length was learnt makes it that much later.
-  if (event.is_learnt && rules_.faults.may_pause()) delay.hi = Duration::forever();
-  timing_.between(event.base, arrival, delay);
+  timing_.between(event.base, arrival, is_quick ? DurationRange::exactly(event.delay.lo) : event.delay);
 }
 
 }  // namespace lockstep::checker::explorer

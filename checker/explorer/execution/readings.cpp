@@ -85,14 +85,42 @@ Instant Readings::sum(Instant a, Instant plus, Instant minus) {
     ++widened_;
     return given;
   }
-  Positions chain;
-  for (std::uint32_t p = trace_.position(); p != kNone; p = trace_[p].cause) set_bit(chain, p);
   const Instant base = Instant(plus.variable(), plus.offset()) + (a.offset() - minus.offset());
-  const auto [most, least] = timing_.greatest_differences_among(minus.variable(), a.variable(), chain);
+  const auto [most, least] = timing_.greatest_differences_among(minus.variable(), a.variable(), causes());
   if (most) timing_.add(Constraint::at_most(made, base + most->value));
   if (least) timing_.at_most(base - least->value, made);
   if (!most || !least || most->value != -least->value) ++widened_;
   return given;
+}
+
+/// The present event, what caused it, what caused that, and so on.
+Positions Readings::causes() const {
+  Positions chain;
+  for (std::uint32_t p = trace_.position(); p != kNone; p = trace_[p].cause) set_bit(chain, p);
+  return chain;
+}
+
+/// As of `sum`: what follows from the causes. A replay, which knows what came later, gets what was said at first.
+DurationRange Readings::apart(Instant later, Instant earlier, DurationRange usual) {
+  sim::invariant(trace_.position() != kNone, "an event asks how far apart two moments are");
+  std::vector<Instant>& known = trace_.present().sums;
+  if (trace_.is_replay()) {
+    const Instant least = known[next_sum_++];
+    const Instant most = known[next_sum_++];
+    return {least.offset(), most.offset()};
+  }
+  DurationRange range = usual;
+  if (!timing_.is_infeasible()) {
+    const auto [most, least] = timing_.greatest_differences_among(earlier.variable(), later.variable(), causes());
+    const Duration offset = later.offset() - earlier.offset();
+    range = {least ? offset - least->value : Duration::zero(), most ? offset + most->value : Duration::forever()};
+    const bool is_usual = usual.lo <= range.lo && range.hi <= usual.hi;
+    if (!is_usual && !range.is_exact()) ++widened_;
+  }
+  known.push_back(Instant::at(range.lo));
+  known.push_back(Instant::at(range.hi));
+  next_sum_ += 2;
+  return range;
 }
 
 Instant Readings::moved(Instant at, std::uint32_t parameter, bool later) {

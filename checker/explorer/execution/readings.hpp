@@ -60,6 +60,7 @@ class Readings {
   bool is_at_or_after(sim::Instant a, sim::Instant b);
   /// `a + (plus - minus)`: see `sim::Scheduler::sum`.
   sim::Instant sum(sim::Instant a, sim::Instant plus, sim::Instant minus);
+  sim::DurationRange apart(sim::Instant later, sim::Instant earlier, sim::DurationRange usual);
   /// `at`, earlier by this parameter, or later: that exactly.
   sim::Instant moved(sim::Instant at, std::uint32_t parameter, bool later);
   void note_approximation(const std::optional<sim::WholeUnits>& shown_by) {
@@ -71,6 +72,7 @@ class Readings {
  private:
   bool is_widely_at_or_after(sim::Instant a, sim::Instant b);
   sim::DurationRange surplus(sim::Instant reading) const;
+  Positions causes() const;
 
   Trace& trace_;
   const Moment& moment_;

@@ -28,11 +28,12 @@ PermitLimits while_leased(const redis::Reply& pttl, Client& client, std::optiona
   if (!is_of_true_time) {
     limits.after = PermitLimits::After{world.now(), {sim::Duration::zero(), longest}, unit};
   } else if (server && is_known) {
-    const sim::DurationRange travel = world.latency_of(redis::servers_of(client)[*server].id());
-    // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding. The reading of
-    // the server's clock differs from true time by what the present one does.
-    limits.after =
-        PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi}, unit, rounded, true};
+    // From the deadline to the end of the wait it is as long as the answer travelled, but for rounding: longer than the
+    // network takes, if it was delayed, or a pause held it up at one of its ends. The reading of the server's clock
+    // differs from true time by what the present one does.
+    const sim::DurationRange usual = world.latency_of(redis::servers_of(client)[*server].id());
+    const sim::DurationRange travel = world.apart(world.now(), left.now - left.now.offset(), usual);
+    limits.after = PermitLimits::After{left.deadline - left.now.offset(), {travel.lo - unit, travel.hi}, unit, rounded};
   } else {
     limits.after = PermitLimits::After{
         world.sum(world.now(), left.deadline, left.now), {-unit, sim::Duration::zero()}, unit, rounded};
