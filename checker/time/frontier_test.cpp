@@ -221,7 +221,8 @@ TEST_CASE("frontier: of three parameters it breaks where some way does, whatever
     const Frontier with_axes = frontier.with_axes();
     CHECK(text_of(frontier) == text_of(backwards));
     CHECK(text_of(with_axes) == text_of(backwards.with_axes()));
-    for (const FrontierPiece& piece : with_axes.simplified().pieces()) CHECK_FALSE(piece.corners.empty());
+    const Frontier simplified = with_axes.simplified();
+    for (const FrontierPiece& piece : simplified.pieces()) CHECK_FALSE(piece.corners.empty());
     constexpr std::int64_t kBox = 6;
     const sim::DurationRange box{sim::Duration::zero(), sim::Duration::nanoseconds(kBox)};
     const std::vector<sim::DurationRange> ranges{box, box, restarts ? kRestarts : box};

@@ -125,20 +125,43 @@ void add_not_known(Lines& lines, Verdict verdict, const NamesAndReasons& propert
   add_labelled(lines, label, with_reasons(properties, options.language), options, ink);
 }
 
+/// "recoverable (claimed, as expected)".
+std::string marked_name(const ExploredProperty& property, const ExplorationOptions& options) {
+  std::vector<std::string> marks;
+  if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
+  if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
+  std::string name(property.name);
+  if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
+  return name;
+}
+
+/// What a search that was cut has not broken, in one line.
+void add_not_proved(Lines& lines, const std::vector<std::string>& names, const ExploredStory& story,
+                    const ExplorationOptions& options) {
+  if (names.empty()) return;
+  add_labelled(lines, said(options, "? not proved: ", "? 未证明："), joined(names), options, Ink::warning);
+  const std::string_view bound = story.exploration.bound;
+  const bool is_option = bound.starts_with("max-");
+  const std::string_view so_far = story.exploration.counts.traces == 0
+                                      ? said(options, "no execution was looked at to its end", "没有任何执行看到了结尾")
+                                      : said(options, "not broken so far", "到目前为止没有被破坏");
+  const std::string why =
+      is_option
+          ? fmt::format(
+                fmt::runtime(said(options, "{}; the search ended when --{} was reached", "{}；搜索在达到 --{} 时结束")),
+                so_far, bound)
+          : reason_in(options.language, std::string(scenarios::kNotBrokenSoFar));
+  add_labelled(lines, "  ", why, options);
+}
+
 /// What holds for the same reason as its neighbours says so together with them.
 void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, Scope scope,
               const ExplorationOptions& options) {
   const std::string label = "✓ " + holds_text(scope, options.language) + std::string(said(options, ": ", "："));
   for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
     std::vector<std::string> names;
-    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end) {
-      const ExploredProperty& property = *kept[end];
-      std::string& name = names.emplace_back(property.name);
-      std::vector<std::string> marks;
-      if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
-      if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
-      if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
-    }
+    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end)
+      names.push_back(marked_name(*kept[end], options));
     add_labelled(lines, label, joined(names), options, Ink::good);
     const std::string& why = kept[first]->why;
     if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
@@ -149,9 +172,13 @@ void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, Scope sc
 void add_properties(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
   std::vector<const ExploredProperty*> kept;
   NamesAndReasons unknown, not_judged;
+  std::vector<std::string> not_proved;
   for (const ExploredProperty& property : story.exploration.properties) {
     const bool is_asked = property.expected || !property.as_expected;
-    if (property.verdict == Verdict::not_judged && !is_asked)
+    const bool is_cut = property.verdict == Verdict::unknown && property.why == scenarios::kNotBrokenSoFar;
+    if (is_cut && !property.expected)
+      not_proved.push_back(marked_name(property, options));
+    else if (property.verdict == Verdict::not_judged && !is_asked)
       not_judged.emplace_back(property.name, property.why);
     else if (property.verdict == Verdict::unknown && !is_asked)
       unknown.emplace_back(property.name, property.why);
@@ -161,6 +188,7 @@ void add_properties(Lines& lines, const ExploredStory& story, const ExplorationO
       add_property(lines, story, property, options);
   }
   add_kept(lines, kept, story.tick ? Scope::this_grid : Scope::all_executions, options);
+  add_not_proved(lines, not_proved, story, options);
   add_not_known(lines, Verdict::unknown, unknown, options, Ink::plain);
   add_not_known(lines, Verdict::not_judged, not_judged, options, Ink::faint);
 }

@@ -158,6 +158,31 @@ TEST_CASE("exploration: a threshold that is attained begins with its value") {
     CHECK(contains(text_of(partial), "with a pause of 71ms; smaller ones were not looked for everywhere"));
     CHECK(!contains(text_of(partial), "none below"));
   }
+  // What breaks with none of it needs no other words, in a search that was cut either.
+  for (ExploredStory always : {story, cut}) {
+    always.exploration.properties[0].thresholds[0].infimum.value = sim::Duration::zero();
+    CHECK(contains(text_of(always), "breaks even without a pause"));
+    CHECK(!contains(text_of(always), "0ms or more"));
+  }
+}
+
+TEST_CASE("exploration: what a search that was cut has not broken is one line, with the bound") {
+  ExploredStory story = forged();
+  story.exploration.counts.complete = false;
+  story.exploration.bound = "max-seconds";
+  for (scenarios::ExploredProperty& property : story.exploration.properties) {
+    if (property.verdict != checker::Verdict::holds) continue;
+    property.verdict = checker::Verdict::unknown;
+    property.why = scenarios::kNotBrokenSoFar;
+    property.expected.reset();
+  }
+  const std::string text = text_of(story);
+  INFO(text);
+  CHECK(contains(text, "? not proved: "));
+  CHECK(contains(text, "  not broken so far; the search ended when --max-seconds was reached\n"));
+  CHECK(!contains(text, "still open"));
+  story.exploration.counts.traces = 0;
+  CHECK(contains(text_of(story), "  no execution was looked at to its end; the search ended when --max-seconds"));
 }
 
 TEST_CASE("exploration: a margin below 0 says below, and one that needs other faults says so") {

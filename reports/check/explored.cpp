@@ -265,6 +265,8 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
   if (!threshold.together_with.empty()) return together_text(story, threshold, language);
   const std::string value = sim::to_string(threshold.infimum.value);
   const std::string& name = threshold.parameter;
+  if (threshold.infimum == checker::Extent{sim::Duration::zero(), true})
+    return fmt::format(fmt::runtime(is_zh(language) ? "即使没有 {} 也会被破坏" : "breaks even without a {}"), name);
   const bool is_down = threshold.is_downward;
   if (!threshold.is_exact && story.exploration.counts.complete && !story.tick) {
     if (is_zh(language)) return fmt::format("{} 超过 {} 时被破坏；更小的值取决于放宽了的时间，未能判定", name, value);

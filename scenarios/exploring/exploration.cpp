@@ -380,7 +380,7 @@ class Search {
       return explored;
     }
     if (!result_.counts.complete) {
-      explored.why = "not broken so far, but a bound was hit";
+      explored.why = kNotBrokenSoFar;
       return explored;
     }
     if (!tally.is_seen) {
@@ -419,7 +419,7 @@ class Search {
       return;
     }
     const std::string_view lead =
-        !is_certain                ? "a violation that rests on widened times could not be confirmed by a replay: "
+        !is_certain ? "a possible violation could not be reproduced, so it is not known whether there is one: "
         : first->has_close_moments ? "a violation was found that a replay does not show; it needs moments less than a "
                                      "millisecond apart, and what a run stores are whole milliseconds, so this may be "
                                      "an error of lockstep or none: "

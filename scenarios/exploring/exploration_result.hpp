@@ -79,6 +79,9 @@ struct ExploredProperty {
   void tell(const checker::Frontier& joint, bool is_exact);
 };
 
+/// Why a property is unknown of which a search that was cut found no violation.
+inline constexpr std::string_view kNotBrokenSoFar = "not broken so far, but a bound was hit";
+
 /// A state that shows that a verdict is not vacuous: "a lease ran out while its holder believed", "a holder was
 /// paused", …
 struct Mark {

@@ -19,6 +19,13 @@ bool was_given_back(std::span<const sim::Operation> operations, const sim::Opera
 
 namespace {
 
+/// To three digits: how long somebody tried in vain is no figure of the lock.
+sim::Duration rounded(sim::Duration length) {
+  std::int64_t unit = 1;
+  while (length.count_ns() / unit >= 1'000) unit *= 10;
+  return sim::Duration::nanoseconds((length.count_ns() + unit / 2) / unit * unit);
+}
+
 /// The first acquire of the probe that succeeded, or null.
 const sim::Operation* first_success(const sim::History& history, sim::ProcessId probe) {
   const sim::Operation* got = nullptr;
@@ -128,11 +135,9 @@ Finding recoverable(const sim::History& history, const Names& names, const Recov
         probe, time_text(question.quiescent),
         sim::to_string(question.probed_until.offset() - question.quiescent.offset()), sim::to_string(question.within));
   } else {
-    finding.why = fmt::format(
-        "{} did not get the lock, not within {} after everything had come to rest at {} ({} allowed): as good as for "
-        "ever",
-        probe, sim::to_string(question.probed_until.offset() - question.quiescent.offset()),
-        time_text(question.quiescent), sim::to_string(question.within));
+    finding.why = fmt::format("{} still could not get the lock {} after all others had ended at {} ({} allowed)", probe,
+                              sim::to_string(rounded(question.probed_until.offset() - question.quiescent.offset())),
+                              time_text(question.quiescent), sim::to_string(question.within));
   }
   if (last != nullptr) {
     finding.why += fmt::format("; the last to hold it and not give it back was {}, from {} on",
