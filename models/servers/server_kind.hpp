@@ -34,7 +34,7 @@ struct ServersSetup {
   sim::World& world;
   std::span<const ServerSpec> servers;
   sim::DurationRange latency;                                ///< of the network
-  std::optional<sim::DurationRange> replication;             ///< between two servers, instead of `latency`
+  std::optional<sim::DurationRange> replication;             ///< of replicas: how much later than replies
   std::optional<sim::Duration> timeout;                      ///< how long a client waits for a reply
   const Settings& shared;                                    ///< of [servers]
   const ServerCompany* company = nullptr;                    ///< null: there is none
@@ -88,7 +88,9 @@ class Servers {
   /// Gives the client connections to all servers, and an endpoint for them (`Client::connect`).
   virtual void connect(Client& client, const ClientLink& link) = 0;
   /// Gives it what an algorithm needs whose entry `subscribes`: connections for messages that it has not asked for.
-  virtual void connect_subscriber(Client& process) { static_cast<void>(process); }
+  virtual void connect_subscriber(Client& process, const ClientLink& link) {
+    static_cast<void>(process), static_cast<void>(link);
+  }
   /// The first of them keeps what the lock protects, and tells of it under this id.
   virtual void keep_resource(sim::ProcessId resource) { static_cast<void>(resource); }
   /// An explorer runs this world again and again.

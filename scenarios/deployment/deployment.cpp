@@ -132,7 +132,7 @@ void Deployment::add_company(Client& process) {
     background.become_background_of(process);
     connect(background, nullptr);
   }
-  if (entry_.subscribes) servers_->connect_subscriber(process);
+  if (entry_.subscribes) servers_->connect_subscriber(process, {.follows_primary = goes_via_sentinels(process)});
 }
 
 void Deployment::add_servers() {

@@ -576,7 +576,7 @@ std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const mo
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
   if (sentinels_look_for_ever(scenario)) {
     return Diagnostic{scenario.file, scenario.sentinels_at,
-                      "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]"};
+                      "sentinels look for ever, so they cannot be explored; add played = \"one\" to [sentinels]"};
   }
   auto budgets = fault_budgets(scenario);
   if (auto* problem = std::get_if<Diagnostic>(&budgets)) return std::move(*problem);

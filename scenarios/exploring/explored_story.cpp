@@ -86,7 +86,9 @@ std::optional<Diagnostic> put_off_restarts(const Scenario& scenario, const MaySp
 
 }  // namespace
 
-bool sentinels_look_for_ever(const Scenario& scenario) { return scenario.sentinels && !scenario.sentinels->rounds; }
+bool sentinels_look_for_ever(const Scenario& scenario) {
+  return scenario.sentinels && !scenario.sentinels->rounds && !scenario.sentinels->is_abstract;
+}
 
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
   const models::locks::Entry* entry = find_entry(scenario.lock, catalogue);

@@ -350,16 +350,22 @@ events = [
   "never B start",
 ]
 )",
-    R"(title  = "Sentinels that are alike"
+    R"(title  = "One for all sentinels"
 
 [lock]
 algorithm = "set-nx-px-lua"
 
 [sentinels]
-count = 3
+count = 1
+played = "one"
+
+[network]
+timeout = "3s"
+replication = ["0ms", "1s"]
 
 [[client]]
 name = "A"
+via = "sentinel"
 )",
     R"(title  = "The other product"
 
@@ -452,6 +458,8 @@ name = "A"
 using Place = std::pair<std::string, std::string>;
 const std::set<Place> kNeverWritten = {
     {"[[server]]", "kind"},       // the algorithm says it
+    {"[servers]", "replicas"},    // short for [[server]] with replica_of
+    {"[servers]", "failover"},    // short for [sentinels] with played, and via
     {"an expectation", "holds"},  // "holds" is shorter
 };
 

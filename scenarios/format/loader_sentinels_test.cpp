@@ -68,7 +68,7 @@ TEST_CASE("loader: sentinels are a majority's unless the file says otherwise, an
   const auto explored = explore(scenario, catalogue());
   REQUIRE(std::holds_alternative<Diagnostic>(explored));
   CHECK(std::get<Diagnostic>(explored).message ==
-        "sentinels that look for ever cannot be explored: add rounds = 8 to [sentinels]");
+        "sentinels look for ever, so they cannot be explored; add played = \"one\" to [sentinels]");
 }
 
 }  // namespace lockstep::loader_sentinels_test

@@ -76,7 +76,9 @@ struct NetworkSpec {
   sim::DurationRange latency = {sim::Duration::milliseconds(1), sim::Duration::milliseconds(1)};  ///< one way
   /// How long a client waits for a reply before it gives up on it. Nothing: for ever.
   std::optional<sim::Duration> timeout;
-  std::optional<sim::DurationRange> replication;  ///< one way, between two servers, instead of `latency`
+  /// How far replicas lag: what a request has done leaves its server so much later than the reply. A crash takes along
+  /// what has not left.
+  std::optional<sim::DurationRange> replication;
   bool operator==(const NetworkSpec&) const = default;
 };
 

@@ -34,6 +34,10 @@ struct FaultWords {
   /// "The request A.SET#1", {left}, {right}.
   Words happened;
   Words cause;  ///< the end of its title, where it is the only fault
+  /// From which length on it does harm: {who} "a client", {length} "more than 71ms". Empty: longer is not worse.
+  /// `once_back`: where the length is below 0.
+  Words once;
+  Words once_back;
   Words parameter;
   std::string_view
       strikes;            ///< what the list of a run's events says of its victim; {data}: of a server's; empty: nothing
@@ -59,6 +63,7 @@ constexpr FaultWords words_of(FaultKind kind) {
               .allowed = {"{times} pause{s} of {length}, of {whom}{during}", "{times}：{whom}{during}停顿 {length}"},
               .happened = {"{who} is paused for {length} {when}.", "{who} {when}停顿 {length}。"},
               .cause = {" after {who} is paused for {length}", "：{who} 停顿 {length} 之后"},
+              .once = {"once {who} is paused for {length}", "{who}停顿{length}时"},
               .parameter = {"pause", "停顿"},
               .strikes = "is paused for {length}",
               .meanwhile = {"is paused", "停顿"},
@@ -104,6 +109,8 @@ constexpr FaultWords words_of(FaultKind kind) {
               .allowed = {"{times} jump{s} of the clock of {whom}, by {length}", "{times}：{whom}的时钟跳变 {length}"},
               .happened = {"The clock of {who} jumps by {length} at {time}.", "{who} 的时钟在 {time} 跳变 {length}。"},
               .cause = {" after the clock of {who} jumps", "：{who} 的时钟跳变之后"},
+              .once = {"once a clock jumps by {length}", "时钟跳动{length}时"},
+              .once_back = {"once a clock is set back by {length}", "时钟后跳{length}时"},
               .parameter = {"jump", "时钟跳变"},
               .strikes = "its clock jumps by {length}",
               .meanwhile = {},
@@ -119,6 +126,8 @@ constexpr FaultWords words_of(FaultKind kind) {
               .happened = {"The clock of {who} is off by {length} from the start.",
                            "{who} 的时钟从一开始就偏差 {length}。"},
               .cause = {", the clock of {who} being off", "：{who} 的时钟不准"},
+              .once = {"once a clock is off by {length}", "时钟偏差{length}时"},
+              .once_back = {"once a clock is behind by {length}", "时钟慢{length}时"},
               .parameter = {"skew", "时钟偏差"},
               .strikes = "",
               .meanwhile = {},
@@ -134,6 +143,7 @@ constexpr FaultWords words_of(FaultKind kind) {
                           "{times}：{whom}的{messages}延迟 {length}"},
               .happened = {"{message} takes {length} longer.", "{message}晚到 {length}。"},
               .cause = {" after a message is delayed", "：一条消息延迟之后"},
+              .once = {"once a message is delayed by {length}", "消息延迟{length}时"},
               .parameter = {"delay", "消息延迟"},
               .strikes = "",
               .meanwhile = {},
@@ -149,6 +159,7 @@ constexpr FaultWords words_of(FaultKind kind) {
               .happened = {"For {length}, from {time} on, no message passes between {left} and {right}.",
                            "从 {time} 起的 {length} 内，{left} 与 {right} 之间消息不通。"},
               .cause = {" after a partition", "：网络分区之后"},
+              .once = {"once a partition lasts {length}", "网络分区持续{length}时"},
               .parameter = {"partition", "网络分区时长"},
               .strikes = "",
               .meanwhile = {},

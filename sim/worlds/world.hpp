@@ -122,6 +122,9 @@ class World {
   ConnectionId connect(ProcessId client, ProcessId server, DurationRange latency);
   /// Traces and histories name `part` as the client of this connection, instead of its process.
   void assign(ConnectionId connection, ProcessId part) { connections_[connection.index].part = part; }
+  /// The server of the connection hears of its client's death, as if that had sent something that opens a session. In
+  /// the beginning of each run.
+  void open_session(ConnectionId connection) { connections_[connection.index].has_session = true; }
   void plan(PlannedFault fault);
   /// Also in the middle of a run, if it begins after the present moment: it applies to all that leaves from then on.
   void plan(Partition partition);

@@ -25,8 +25,13 @@ class Endpoint final : public models::Endpoint {
   /// A second connection to the same server, for messages of channels.
   void add_subscriber(sim::ConnectionId connection, std::optional<sim::Duration> timeout);
   /// Instead: its only server is whoever is primary, which sentinels know.
-  void follow_primary(const std::string& name, std::vector<PrimaryRoute::Sentinel> sentinels,
-                      std::vector<PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout);
+  PrimaryRoute& follow_primary(const std::string& name, std::vector<PrimaryRoute::Sentinel> sentinels,
+                               std::vector<PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout,
+                               PrimaryRoute::Begin begin);
+  /// The same of the connection for messages of channels.
+  PrimaryRoute& subscribe_at_primary(const std::string& name, std::vector<PrimaryRoute::Sentinel> sentinels,
+                                     std::vector<PrimaryRoute::Server> servers, std::optional<sim::Duration> timeout,
+                                     PrimaryRoute::Begin begin);
 
   // --- Using.
 
@@ -41,7 +46,7 @@ class Endpoint final : public models::Endpoint {
  private:
   Client& client_;
   Inboxes inboxes_;
-  std::optional<PrimaryRoute> route_;
+  std::optional<PrimaryRoute> route_, subscriber_route_;
   std::vector<Connection> servers_;
   std::vector<Connection> subscribers_;
 };

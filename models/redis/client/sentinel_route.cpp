@@ -39,10 +39,12 @@ bool PrimaryRoute::notified(const Reply& content, sim::ConnectionId connection) 
   for (const Sentinel& sentinel : sentinels_) {
     if (sentinel.messages.index != connection.index) continue;
     if (!content.is_array() || content.items().size() != 3 || content.items()[1] != Reply::bulk(kSwitch)) return true;
-    // "mymaster redis1 6379 redis2 6379"
     const std::string payload = content.items()[2].value().text();
-    const std::string news = " " + servers_[current_].host + " " + std::string(kServerPort);
-    if (payload.starts_with(primary_name_ + " ") && !payload.ends_with(news)) lost(this->connection());
+    if (company_ == nullptr) {
+      hear(payload);
+    } else {
+      for (PrimaryRoute* route : *company_) route->hear(payload);
+    }
     return true;
   }
   if (content.is_array()) return false;
@@ -50,11 +52,18 @@ bool PrimaryRoute::notified(const Reply& content, sim::ConnectionId connection) 
   return true;
 }
 
+/// "mymaster redis1 6379 redis2 6379"
+void PrimaryRoute::hear(const std::string& payload) {
+  const std::string news = " " + servers_[current_].host + " " + std::string(kServerPort);
+  if (payload.starts_with(primary_name_ + " ") && !payload.ends_with(news)) lost(connection());
+}
+
 void PrimaryRoute::forget() {
   waiting_.clear();
-  std::fill(is_listening_.begin(), is_listening_.end(), false);
+  is_known_ = begin_ == Begin::first_server;
+  is_listening_.assign(sentinels_.size(), is_known_);
   current_ = first_ = 0;
-  is_known_ = is_discovering_ = owes_end_of_messages_ = false;
+  is_discovering_ = owes_end_of_messages_ = false;
 }
 
 sim::Task<void> PrimaryRoute::listen(std::size_t sentinel) {
@@ -74,15 +83,17 @@ sim::Task<void> PrimaryRoute::discover() {
           *client_, sentinels_[sentinel].requests,
           client_->world().make<SentinelRequest>(Command{"SENTINEL", "GET-MASTER-ADDR-BY-NAME", primary_name_}),
           timeout_);
-      if (!address) is_listening_[sentinel] = false;
+      if (!address && begin_ == Begin::nobody) is_listening_[sentinel] = false;
       if (!address || !address->is_array()) continue;
       const std::string host = address->items()[0].value().text();
       const auto server =
           std::find_if(servers_.begin(), servers_.end(), [&](const Server& s) { return s.host == host; });
       if (server == servers_.end()) continue;
-      const std::optional<Reply> role = co_await sim::Call<Response>(
-          *client_, server->connection, client_->world().make<Request>(Command{"ROLE"}), timeout_);
-      if (!is_primary(role)) continue;
+      if (begin_ == Begin::nobody) {
+        const std::optional<Reply> role = co_await sim::Call<Response>(
+            *client_, server->connection, client_->world().make<Request>(Command{"ROLE"}), timeout_);
+        if (!is_primary(role)) continue;
+      }
       first_ = sentinel;
       found(static_cast<std::size_t>(server - servers_.begin()));
       co_return;

@@ -3,6 +3,7 @@
 // How a client that was given the addresses of sentinels finds the primary, and finds it again. Source: the guidelines
 // for Sentinel clients (redis.io), as Jedis and redis-py follow them.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,16 +33,24 @@ class PrimaryRoute final : public Route {
     sim::ConnectionId connection;
   };
 
+  /// Who is known in the beginning.
+  enum class Begin : std::uint8_t {
+    nobody,        ///< the primary is looked for when it is first needed
+    first_server,  ///< the client has worked with it for long; the sentinel is a `Promoter`, whose word is enough
+  };
+
   /// Requires: `client` and `inboxes` outlive the route; there is a server and a sentinel.
   PrimaryRoute(sim::Process& client, Inboxes& inboxes, std::string primary_name, std::vector<Sentinel> sentinels,
-               std::vector<Server> servers, std::optional<sim::Duration> timeout)
+               std::vector<Server> servers, std::optional<sim::Duration> timeout, Begin begin = Begin::nobody)
       : client_(&client),
         inboxes_(&inboxes),
         primary_name_(std::move(primary_name)),
         sentinels_(std::move(sentinels)),
         servers_(std::move(servers)),
-        is_listening_(sentinels_.size(), false),
-        timeout_(timeout) {}
+        timeout_(timeout),
+        begin_(begin) {
+    forget();
+  }
 
   bool is_known() const override { return is_known_; }
   /// To the primary, or to the one that was it last.
@@ -63,8 +72,14 @@ class PrimaryRoute final : public Route {
   bool notified(const Reply& content, sim::ConnectionId connection);
   /// The client has died, or the world starts over.
   void forget();
+  /// What one of them hears of a promotion, all of them have heard: the ways of one process.
+  void share_news(std::vector<PrimaryRoute*>& company) {
+    company_ = &company;
+    company.push_back(this);
+  }
 
  private:
+  void hear(const std::string& payload);
   sim::Task<void> discover();
   sim::Task<void> listen(std::size_t sentinel);
   void found(std::size_t server);
@@ -76,6 +91,8 @@ class PrimaryRoute final : public Route {
   std::vector<Server> servers_;
   std::vector<bool> is_listening_;
   std::optional<sim::Duration> timeout_;
+  Begin begin_;
+  std::vector<PrimaryRoute*>* company_ = nullptr;
   std::size_t current_ = 0;
   std::size_t first_ = 0;  ///< the sentinel to ask first
   bool is_known_ = false;

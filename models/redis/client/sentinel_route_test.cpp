@@ -60,7 +60,8 @@ class Story {
     for (Node& server : servers_) {
       servers.push_back({server.name(), world_.connect(client.id(), server.id(), kLatency)});
     }
-    client.connect<Endpoint>().follow_primary("mymaster", std::move(sentinels), std::move(servers), 200_ms);
+    client.connect<Endpoint>().follow_primary("mymaster", std::move(sentinels), std::move(servers), 200_ms,
+                                              PrimaryRoute::Begin::nobody);
     world_.start(client.id(), sim::DurationRange::exactly(1_s));
     return client;
   }

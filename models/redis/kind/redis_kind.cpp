@@ -49,6 +49,7 @@ class RedisKind final : public ServerKind {
   }
 
   std::span<const SettingSpec> settings() const override { return server_setting_specs(); }
+  std::span<const SettingSpec> shared_settings() const override { return deployment_setting_specs(); }
 
   /// A primary is nobody's replica itself: who follows whom is one level deep when a story begins.
   std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const override {

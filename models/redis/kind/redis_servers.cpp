@@ -37,7 +37,10 @@ RedisServers::RedisServers(const ServersSetup& setup)
     configure(servers_.back(), server_settings(spec.settings));
   }
   replicate();
-  if (sentinels_spec_ != nullptr) add_sentinels();
+  if (sentinels_spec_ != nullptr && sentinels_spec_->is_abstract)
+    add_promoter();
+  else if (sentinels_spec_ != nullptr)
+    add_sentinels();
   if (!setup_.expects_anything) return;
   for (Node& server : servers_) server.expect_anything();
 }
@@ -51,9 +54,9 @@ void RedisServers::replicate() {
   if (std::none_of(settings.begin(), settings.end(), follows)) return;
   const bool counts_replicas =
       std::any_of(settings.begin(), settings.end(), [](const ServerSettings& each) { return each.min_replicas > 0; });
-  const sim::DurationRange latency = setup_.replication.value_or(setup_.latency);
   for (std::size_t i = 0; i < settings.size(); ++i) {
-    for (std::size_t j = 0; j < i; ++j) Node::meet(servers_[j], servers_[i], latency);
+    for (std::size_t j = 0; j < i; ++j) Node::meet(servers_[j], servers_[i], setup_.latency);
+    servers_[i].set_lag(setup_.replication);
     servers_[i].set_periodic_acks(counts_replicas);
   }
   for (std::size_t i = 0; i < settings.size(); ++i) {
@@ -106,6 +109,29 @@ void RedisServers::add_sentinels() {
   }
 }
 
+/// It is told of a death when sentinels can have agreed on it: they look once a second at least, and an election takes
+/// up to one more.
+void RedisServers::add_promoter() {
+  constexpr sim::Duration kAgreement = sim::Duration::seconds(2);
+  const SentinelsSpec& spec = *sentinels_spec_;
+  sim::World& world = setup_.world;
+  promoter_.emplace(SentinelSettings().primary_name);
+  sentinel_ids_.push_back(world.add(*promoter_, spec.each.front().name, clock_settings(spec.each.front().clock)));
+  const auto watch = [&](std::size_t s) {
+    const sim::ConnectionId requests = world.connect(sentinel_ids_.front(), ids_[s], setup_.latency_to(s));
+    promoter_->watch(setup_.servers[s].name, requests,
+                     world.connect(ids_[s], sentinel_ids_.front(), {spec.down_after, spec.down_after + kAgreement}));
+  };
+  // The primary first.
+  for (const bool is_primary : {true, false}) {
+    for (std::size_t s = 0; s < ids_.size(); ++s) {
+      const ServerSpec& server = setup_.servers[s];
+      if ((server.name == spec.primary) != is_primary) continue;
+      if (is_primary || replica_of(server.settings) == spec.primary) watch(s);
+    }
+  }
+}
+
 void RedisServers::relay_through(Relay& relay) {
   for (Node& server : servers_) server.set_relay(relay);
 }
@@ -121,22 +147,47 @@ void RedisServers::connect(Client& client, const ClientLink& how) {
     endpoint.add_server(link(client, ids_[i], setup_.latency_to(i)), how.timeout);
 }
 
-void RedisServers::follow_primary(Client& client) {
-  std::vector<PrimaryRoute::Sentinel> sentinels;
+RedisServers::Ways RedisServers::ways_of(Client& client) {
+  Ways ways{.begin = promoter_ ? PrimaryRoute::Begin::first_server : PrimaryRoute::Begin::nobody};
   for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
     const sim::DurationRange latency = latency_to_sentinel(i);
     const sim::ConnectionId requests = link(client, sentinel_ids_[i], latency);
-    sentinels.push_back({requests, link(client, sentinel_ids_[i], latency)});
+    ways.sentinels.push_back({requests, link(client, sentinel_ids_[i], latency)});
+    // A process hears of a promotion once.
+    if (promoter_ && company_of(client).empty()) promoter_->tell(ways.sentinels.back().messages);
   }
-  std::vector<PrimaryRoute::Server> servers;
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    servers.push_back({setup_.servers[i].name, link(client, ids_[i], setup_.latency_to(i))});
-  }
-  client.connect<Endpoint>().follow_primary(SentinelSettings().primary_name, std::move(sentinels), std::move(servers),
-                                            setup_.timeout);
+  for (std::size_t i = 0; i < ids_.size(); ++i)
+    ways.servers.push_back({setup_.servers[i].name, link(client, ids_[i], setup_.latency_to(i))});
+  // Whom a client has worked with for long is the primary.
+  const auto first = std::find_if(ways.servers.begin(), ways.servers.end(),
+                                  [&](const PrimaryRoute::Server& s) { return s.host == sentinels_spec_->primary; });
+  if (promoter_ && first != ways.servers.end()) std::iter_swap(ways.servers.begin(), first);
+  return ways;
 }
 
-void RedisServers::connect_subscriber(Client& process) {
+std::vector<PrimaryRoute*>& RedisServers::company_of(Client& client) {
+  for (auto& [process, company] : companies_) {
+    if (process == client.process().id()) return company;
+  }
+  return companies_.emplace_back(client.process().id(), std::vector<PrimaryRoute*>()).second;
+}
+
+void RedisServers::follow_primary(Client& client) {
+  Ways ways = ways_of(client);
+  PrimaryRoute& route = client.connect<Endpoint>().follow_primary(
+      SentinelSettings().primary_name, std::move(ways.sentinels), std::move(ways.servers), setup_.timeout, ways.begin);
+  if (promoter_) route.share_news(company_of(client));
+}
+
+void RedisServers::connect_subscriber(Client& process, const ClientLink& how) {
+  if (how.follows_primary) {
+    Ways ways = ways_of(process);
+    PrimaryRoute& route =
+        process.connect<Endpoint>().subscribe_at_primary(SentinelSettings().primary_name, std::move(ways.sentinels),
+                                                         std::move(ways.servers), setup_.timeout, ways.begin);
+    if (promoter_) route.share_news(company_of(process));
+    return;
+  }
   for (std::size_t i = 0; i < ids_.size(); ++i) {
     process.connect<Endpoint>().add_subscriber(setup_.world.connect(process.id(), ids_[i], setup_.latency_to(i)),
                                                setup_.timeout);
@@ -148,6 +199,7 @@ void RedisServers::expect_exploration() {
 }
 
 void RedisServers::begin_first() {
+  if (promoter_) return promoter_->begin();
   // Sentinels that look at the same moment would all stand for election at the same moment.
   for (std::size_t i = 0; i < sentinel_ids_.size(); ++i) {
     constexpr sim::Duration kApart = sim::Duration::milliseconds(17), kSpread = sim::Duration::milliseconds(300);

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "models/redis/client/sentinel_route.hpp"
 #include "models/redis/kind/sentinels_spec.hpp"
 #include "models/redis/script/script_engine.hpp"
 #include "models/redis/script/script_memory.hpp"
+#include "models/redis/sentinel/promoter.hpp"
 #include "models/redis/sentinel/sentinel.hpp"
 #include "models/redis/server/node.hpp"
 #include "models/servers/server_kind.hpp"
@@ -29,7 +31,7 @@ class RedisServers final : public Servers {
   void tell_of_clients();
 
   void connect(Client& client, const ClientLink& link) override;
-  void connect_subscriber(Client& process) override;
+  void connect_subscriber(Client& process, const ClientLink& link) override;
   void expect_exploration() override;
   void begin_first() override;
   void begin() override;
@@ -44,6 +46,15 @@ class RedisServers final : public Servers {
   void replicate();
   Node& server_named(const std::string& name);
   void add_sentinels();
+  void add_promoter();
+  /// One for each client, and one for its subscriptions.
+  struct Ways {
+    std::vector<PrimaryRoute::Sentinel> sentinels;
+    std::vector<PrimaryRoute::Server> servers;
+    PrimaryRoute::Begin begin;
+  };
+  Ways ways_of(Client& client);
+  std::vector<PrimaryRoute*>& company_of(Client& client);
   sim::DurationRange latency_to_sentinel(std::size_t sentinel) const;
   void follow_primary(Client& client);
 
@@ -53,6 +64,8 @@ class RedisServers final : public Servers {
   sim::Outlasting<ScriptMemory> script_memory_;  ///< of an exploration, which runs the same scripts again and again
   std::deque<Node> servers_;
   std::deque<Sentinel> sentinels_;
+  std::optional<Promoter> promoter_;                                             ///< instead of them
+  std::deque<std::pair<sim::ProcessId, std::vector<PrimaryRoute*>>> companies_;  ///< with it, by process
   std::vector<sim::ProcessId> sentinel_ids_;
 };
 

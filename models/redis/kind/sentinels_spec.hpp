@@ -28,6 +28,9 @@ struct SentinelsSpec final : ServerCompany {
   sim::Duration failover_timeout = sim::Duration::seconds(180);
   std::int64_t parallel_syncs = 1;
   std::optional<std::int64_t> rounds;  ///< how often each looks at the others; nothing: for ever
+  /// One process that never fails stands for all of them: a `Promoter`. Then of the others only `primary`, `down_after`
+  /// and its name count.
+  bool is_abstract = false;
   std::vector<SentinelSpec> each;
   bool operator==(const SentinelsSpec&) const = default;
 };

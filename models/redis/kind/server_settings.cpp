@@ -21,6 +21,10 @@ PersistenceSettings::AppendOnly append_only_of(std::string_view choice) {
 
 }  // namespace
 
+namespace {
+constexpr std::array<std::string_view, 2> kFailovers = {"none", "sentinel"};
+}
+
 std::span<const SettingSpec> server_setting_specs() {
   static const ServerSettings standard;
   static const std::array<SettingSpec, 2> save{
@@ -60,6 +64,22 @@ std::span<const SettingSpec> server_setting_specs() {
                   .is_constant = true},
       SettingSpec{"priority", "whole number, 0 to 1000000", standard.priority, "100",
                   "replica-priority: the smallest is promoted first, 0 never", 0, kPriorityMax}};
+  return specs;
+}
+
+std::span<const SettingSpec> deployment_setting_specs() {
+  constexpr std::int64_t kReplicasMax = 8;
+  static const std::array specs{
+      SettingSpec{"replicas", "whole number, 1 to 8", std::int64_t{0}, "none",
+                  "instead of `count`: a primary, redis1, with so many replicas, redis2, …", 1, kReplicasMax},
+      SettingSpec{.name = "failover",
+                  .type = "\"none\" or \"sentinel\"",
+                  .fallback = std::string("none"),
+                  .told = "\"none\"",
+                  .meaning =
+                      "\"sentinel\": when the primary is dead, a replica is promoted and all clients follow it; one "
+                      "process stands for all sentinels, and [sentinels] says how fast it is",
+                  .choices = kFailovers}};
   return specs;
 }
 

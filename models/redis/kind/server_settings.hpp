@@ -30,5 +30,7 @@ PersistenceSettings persistence_of(const Settings& settings);
 
 /// The table of their keys.
 std::span<const SettingSpec> server_setting_specs();
+/// Of all of them: what is short for a primary with replicas, and for who watches them. Files alone have it.
+std::span<const SettingSpec> deployment_setting_specs();
 
 }  // namespace lockstep::models::redis

@@ -327,6 +327,7 @@ void Node::forget_connections() {
   held_.clear();
   database_.set_held_clients(0);
   snapshots_.clear();
+  lagging_.clear();
   key_ends_.clear();
   awaits_key_ends_ = false;
   ack_timer_.timer = {};

@@ -7,6 +7,7 @@
 // 6379`. The port is 6379 for all of them.
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -48,6 +49,9 @@ class Node final : public sim::Process, private KeyWatcher {
   /// Starts, now and after each restart, as a replica of that server; at first it has all that its primary has, which
   /// is nothing. Requires: they know each other; the primary is none's replica itself.
   void begin_as_replica_of(Node& primary);
+  /// How much later than the reply what a request has done leaves for the replicas. A crash takes along what has not
+  /// left. Nothing: it leaves at once.
+  void set_lag(std::optional<sim::DurationRange> lag) { lag_ = lag; }
   /// How long a primary needs until a snapshot of its keys is on its way.
   void set_snapshot_delay(sim::Duration delay) { snapshot_delay_ = delay; }
   /// What it has on its disk; see `Persistence`.
@@ -138,6 +142,14 @@ class Node final : public sim::Process, private KeyWatcher {
     sim::Instant at;
     sim::TimerRef timer;
   };
+  /// A part of the stream that waits to be sent.
+  struct Lagging final : sim::TimerOwner {
+    Lagging(Node& n, std::shared_ptr<const StreamPart> p) : node(n), part(std::move(p)) {}
+    void timer_fired() override { node.send_until(*this); }
+    Node& node;
+    std::shared_ptr<const StreamPart> part;
+    sim::TimerRef timer;
+  };
   struct LoadEnd final : sim::TimerOwner {
     explicit LoadEnd(Node& n) : node(n) {}
     void timer_fired() override { node.finish_loading(); }
@@ -172,6 +184,8 @@ class Node final : public sim::Process, private KeyWatcher {
   void propagate(const Request& request, sim::ConnectionId connection);
   std::vector<Effect> effects_of(const Request& request, sim::ConnectionId connection) const;
   void send_part(const std::shared_ptr<const StreamPart>& part);
+  void send_to_all(const std::shared_ptr<const StreamPart>& part);
+  void send_until(const Lagging& last);
   void send_part(const Replica& replica, const std::shared_ptr<const StreamPart>& part);
   void receive_from_replica(const LinkMessage& message, const Peer& peer);
   Replica& add_replica(const Peer& peer, std::uint64_t number, Replica::State state);
@@ -221,6 +235,9 @@ class Node final : public sim::Process, private KeyWatcher {
   PauseEnd pause_end_;
   std::vector<std::unique_ptr<KeyEnd>> key_ends_;
   bool awaits_key_ends_ = false;
+
+  std::optional<sim::DurationRange> lag_;
+  std::vector<std::unique_ptr<Lagging>> lagging_;  ///< in the order of the stream
 
   std::vector<Peer> peers_;
   std::string first_primary_;                  ///< whom it follows when the world begins

@@ -94,6 +94,27 @@ std::vector<Effect> Node::effects_of(const Request& request, sim::ConnectionId c
 }
 
 void Node::send_part(const std::shared_ptr<const StreamPart>& part) {
+  if (!lag_) return send_to_all(part);
+  if (database_.replication().replicas().empty()) return;
+  world().access(kStream, true);
+  Lagging& lagging = *lagging_.emplace_back(std::make_unique<Lagging>(*this, part));
+  lagging.timer = world().set_timer(id(), *lag_, sim::TimerKind::sleep, lagging);
+}
+
+/// What came before it in the stream has left, too.
+void Node::send_until(const Lagging& last) {
+  world().access(kStream, true);
+  bool is_last = false;
+  while (!is_last) {
+    const std::unique_ptr<Lagging> first = std::move(lagging_.front());
+    lagging_.erase(lagging_.begin());
+    is_last = first.get() == &last;
+    if (!is_last) world().cancel_timer(first->timer);
+    send_to_all(first->part);
+  }
+}
+
+void Node::send_to_all(const std::shared_ptr<const StreamPart>& part) {
   for (const Replica& replica : database_.replication().replicas()) {
     if (replica.state == Replica::State::online) send_part(replica, part);
   }

@@ -85,7 +85,9 @@ Value write_whom(const MayTable& may) {
 }
 
 constexpr Key<MayDraft> kMay[] = {
-    {"kind", kAllowedKindNames, kRequired, "what might happen", choice<&MaySpec::kind, kAllowedKinds>},
+    {"kind", kAllowedKindNames, kRequired,
+     "what might happen; \"failover\" is short for a crash of the primary that sentinels watch",
+     choice<&MaySpec::kind, kAllowedKinds>},
     {"client", "name, or array of names", kUnlessNamed, "whom it might strike",
      both([](const Node& value, MayDraft& d) { read_who(value, d, Who::client); }, write_whom<true>),
      kAllowedOfClients},
@@ -113,10 +115,39 @@ constexpr Key<MayDraft> kMay[] = {
      field<&MaySpec::times, whole<1, kTimesMax>>},
 };
 
+/// "failover" is short for: the primary dies for good, and who watches it does the rest.
+Node as_told(const Node& table, const Draft& draft) {
+  constexpr std::string_view kFailover = "failover";
+  const Node* kind = find(table, "kind");
+  const auto* text = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->value);
+  if (text == nullptr || *text != kFailover) return table;
+  if (!draft.scenario.sentinels || draft.scenario.servers.empty()) {
+    fail(*kind,
+         "nobody watches the primary: add [servers] with replicas = 1 and failover = \"sentinel\", or [sentinels]");
+  }
+  for (const std::string_view other : {"client", "server", "restart_after", "keep", "between", "length"}) {
+    if (const Node* key = find(table, other))
+      fail(*key, "a failover is the death of the primary, for good; leave out " + in_quotes(other) +
+                     ", or write kind = \"crash\"");
+  }
+  Node told = table;
+  Table& entries = std::get<Table>(told.value);
+  for (Entry& entry : entries) {
+    if (entry.node.key == "kind") entry.node.value = std::string(sim::name_of(FaultKind::crash));
+  }
+  const std::string& primary = draft.scenario.sentinels->primary;
+  entries.push_back({kind->at, {kind->at, "server", primary.empty() ? draft.scenario.servers.front().name : primary}});
+  return told;
+}
+
 }  // namespace
 
 void read_may(const Node& node, Draft& draft) {
-  read_each(tables_of(node, "[[may]]"), [&](const Node& table) {
+  // Names are found later, by where they stand.
+  std::vector<Node>& told = draft.told_tables;
+  told.reserve(tables_of(node, "[[may]]").size());
+  read_each(tables_of(node, "[[may]]"), [&](const Node& written) {
+    const Node& table = told.emplace_back(as_told(written, draft));
     MayDraft may{draft, {}};
     may.may.at = table.at;
     const Node* kind = find(table, "kind");

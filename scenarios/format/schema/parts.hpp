@@ -34,6 +34,7 @@ struct Draft {
     std::size_t first, last;  ///< of which clients
   };
   std::vector<OwnLock> own_locks = {};
+  std::vector<Node> told_tables = {};  ///< [[may]] tables as they are meant: names in them are found later
   Scenario& spec() { return scenario; }
 };
 

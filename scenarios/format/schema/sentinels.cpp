@@ -44,6 +44,8 @@ Value write_sentinel_count(const SentinelsSpec& sentinels) {
   return are_alike(sentinels) ? as_toml(static_cast<std::int64_t>(sentinels.each.size())) : Value{};
 }
 
+constexpr std::array<std::pair<std::string_view, bool>, 2> kPlayed{{{"processes", false}, {"one", true}}};
+
 constexpr Key<SentinelsDraft> kSentinels[] = {
     {"count", "whole number, 1 to 16", "as many as [[sentinel]]",
      "that many sentinels, all alike, named sentinel1, sentinel2, …",
@@ -61,6 +63,11 @@ constexpr Key<SentinelsDraft> kSentinels[] = {
      field<&SentinelsSpec::failover_timeout, patience_of>},
     {"parallel_syncs", "whole number, 1 to 64", "1", "how many replicas are turned to the new primary at a time",
      field<&SentinelsSpec::parallel_syncs, whole<1, 64>>},
+    {"played", "\"processes\" or \"one\"", "\"processes\"",
+     "\"one\": one process that never fails stands for them, and promotes a replica down_after to two seconds more "
+     "after "
+     "the primary died",
+     choice<&SentinelsSpec::is_abstract, kPlayed>},
     {"rounds", "whole number, 1 to 1000000", "for ever",
      "how often each looks at the others before it stops; `check` needs it, to come to an end",
      field<&SentinelsSpec::rounds, whole<1, kSentinelRoundsMax>>},
@@ -138,7 +145,33 @@ Value write_each_sentinel(const Saved& saved) {
   return written;
 }
 
+namespace {
+
+/// One stands for all: then all clients follow it, as they would their sentinels.
+void complete_abstract(const models::locks::Entry& entry, Scenario& scenario) {
+  if (!scenario.sentinels || !scenario.sentinels->is_abstract) return;
+  // However many there are.
+  std::vector<SentinelSpec>& each = scenario.sentinels->each;
+  if (each.empty()) each.push_back({"sentinel", {}, {}});
+  each.resize(1);
+  scenario.sentinels->quorum = 1;
+  if (entry.many_nodes) {
+    throw Bad{scenario.sentinels_at, std::string(entry.id) +
+                                         " wants several independent servers, which are no "
+                                         "primary and its replicas; leave out replicas and failover"};
+  }
+  for (ClientSpec& client : scenario.clients) client.via_sentinel = client.via_sentinel || client.commands.empty();
+  constexpr sim::Duration kUsual = sim::Duration::seconds(3);
+  if (!scenario.network.timeout) scenario.network.timeout = kUsual;
+  // A replica that never lags would have all that its primary has promised.
+  constexpr sim::DurationRange kLag = {sim::Duration::zero(), sim::Duration::seconds(1)};
+  if (!scenario.network.replication) scenario.network.replication = kLag;
+}
+
+}  // namespace
+
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
+  complete_abstract(entry, scenario);
   for (const ClientSpec& client : scenario.clients) {
     if (!client.via_sentinel) continue;
     if (!client.server.empty()) {
@@ -147,12 +180,6 @@ void check_sentinels(const models::locks::Entry& entry, Scenario& scenario) {
     if (!scenario.sentinels) {
       throw Bad{client.at, in_quotes(client.name) +
                                " finds its server via sentinels, and there are none: add [sentinels] with a count"};
-    }
-    if (entry.subscribes) {
-      throw Bad{client.at,
-                std::string(entry.id) +
-                    " listens to channels of one server, which via sentinels is not modelled; take out \"via\", "
-                    "or choose an algorithm that does not subscribe, such as redisson-spin"};
     }
     if (!scenario.network.timeout) {
       throw Bad{client.at,

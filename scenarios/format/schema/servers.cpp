@@ -1,6 +1,7 @@
 // [servers] and [[server]]: what all kinds of servers have, and what the table of the kind says.
 
 #include <algorithm>
+#include <utility>
 #include <variant>
 
 #include "models/servers/server_kind.hpp"
@@ -203,9 +204,33 @@ void add_servers(Draft& draft, std::size_t count) {
   }
 }
 
+namespace {
+
+/// What Redis has of all servers is short for more of them, and for who watches them.
+void add_replicas(const Node& node, const ServersDraft& servers, Draft& draft) {
+  const Settings short_form = std::exchange(draft.scenario.shared_settings, {});
+  const std::int64_t replicas = short_form.get<std::int64_t>("replicas", 0);
+  const bool has_failover = short_form.get<std::string>("failover", "none") != "none";
+  if (replicas > 0 && servers.count > 0)
+    fail(*find(node, "count"), "these are several independent servers, and replicas are of one; leave one of them out");
+  if (has_failover && replicas == 0)
+    fail(*find(node, "failover"), "nobody can take the primary's place: add replicas = 1");
+  if (replicas == 0) return;
+  add_servers(draft, static_cast<std::size_t>(1 + replicas));
+  std::vector<ServerSpec>& all = draft.scenario.servers;
+  for (std::size_t i = 1; i < all.size(); ++i) all[i].settings.set("replica_of", all.front().name);
+  if (!has_failover) return;
+  SentinelsSpec& sentinels = draft.scenario.sentinels.emplace();
+  sentinels.is_abstract = true;
+  sentinels.primary = all.front().name;
+}
+
+}  // namespace
+
 void read_all_servers(const Node& node, Draft& draft) {
   const std::span<const SettingSpec> shared = draft.server_kind.shared_settings();
-  if (find(node, "count") != nullptr || shared.empty()) refuse_second_list(node, draft);
+  const bool is_list = find(node, "count") != nullptr || find(node, "replicas") != nullptr;
+  if (is_list || shared.empty()) refuse_second_list(node, draft);
   ServersDraft servers;
   if (shared.empty()) {
     read_table(node, {"[servers]"}, kServers, servers);
@@ -213,6 +238,7 @@ void read_all_servers(const Node& node, Draft& draft) {
     read_both(node, "[servers]", kServersThatShare, servers, shared, draft.names, draft.scenario.shared_settings);
   }
   add_servers(draft, static_cast<std::size_t>(servers.count));
+  if (draft.server_kind.is_redis()) add_replicas(node, servers, draft);
   if (const auto found = draft.server_kind.contradiction(draft.scenario.servers)) throw Bad{node.at, found->message};
 }
 

@@ -23,7 +23,10 @@ constexpr Key<NetworkSpec> kNetwork[] = {
      field<&NetworkSpec::latency, range_of>},
     {"timeout", "duration", "for ever", "how long a client waits for a reply",
      field<&NetworkSpec::timeout, duration_of>},
-    {"replication", "duration or range", "the latency", "one way, between two servers of which one follows the other",
+    {"replication", "duration or range", "none; members: the latency",
+     "how far Redis replicas lag behind the replies, where a crash takes along what has not left; members of a "
+     "cluster: "
+     "one way",
      field<&NetworkSpec::replication, range_of>},
 };
 
