@@ -16,8 +16,10 @@
 #include "cli/commands/report_folder.hpp"
 #include "cli/guard.hpp"
 #include "cli/interrupt.hpp"
+#include "reports/check/headline.hpp"
 #include "reports/site/site.hpp"
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/formula.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/told_results.hpp"
 #include "scenarios/workers/in_parallel.hpp"
@@ -82,8 +84,9 @@ class Tasks {
 
 class Maker {
  public:
-  Maker(const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept)
-      : catalogue_(catalogue), output_(output), kept_(kept) {
+  /// `is_single`: of one story whose page is asked for alone, whatever it costs, and with its formula.
+  Maker(const models::locks::Catalogue& catalogue, Output& output, ResultsKept& kept, bool is_single = false)
+      : catalogue_(catalogue), output_(output), kept_(kept), is_single_(is_single) {
     program_ = fmt::format("{} {}", kVersion, reports::site::sha256_of(content_of("/proc/self/exe")));
   }
 
@@ -184,7 +187,32 @@ class Maker {
     told.margins =
         reports::site::margins_to_tell(scenario, catalogue_, told.explored ? &told.explored->exploration : nullptr);
     if (told.explored) tell_no_return(scenario, told);
+    if (told.explored) tell_breaking_run(told);
+    if (told.explored && is_single_) tell_formulas(scenario, *told.explored);
     return std::nullopt;
+  }
+
+  /// Where the story's own run shows nothing of what `check` found.
+  void tell_breaking_run(ToldStory& told) const {
+    const std::optional<std::size_t> shown = reports::shown_witness(*told.explored);
+    if (!shown) return;
+    const scenarios::ExploredProperty& property = told.explored->exploration.properties[*shown];
+    const auto is_broken = [&](const scenarios::Judgement& judgement) {
+      return judgement.finding.property == property.name && judgement.finding.verdict == checker::Verdict::violated;
+    };
+    const auto& own = told.story.outcome.properties;
+    if (std::any_of(own.begin(), own.end(), is_broken)) return;
+    auto run = reports::site::run_for_page(*property.witness, catalogue_);
+    if (auto* story = std::get_if<reports::Story>(&run)) told.explored->replay = std::move(*story);
+  }
+
+  void tell_formulas(const Scenario& scenario, reports::ExploredStory& explored) const {
+    constexpr std::uint64_t kEvents = 2'000'000;
+    if (!explored.exploration.counts.complete) return;
+    scenarios::FormulaOptions how{.max_events = kEvents};
+    how.exploration.interrupted = [this] { return is_interrupted(); };
+    explored.formulas = scenarios::formulas_of(scenario, catalogue_, reports::headline_property(explored).name, how);
+    explored.formulas.why.clear();
   }
 
   /// Of the first property that is broken and claimed: one search more.
@@ -202,7 +230,7 @@ class Maker {
       told.not_explored = "its executions do not end";
       return;
     }
-    if (scenario.cost != scenarios::Cost::fast) {
+    if (!is_single_ && scenario.cost != scenarios::Cost::fast) {
       told.not_explored = "it takes long: lockstep check explores it";
       return;
     }
@@ -272,6 +300,7 @@ class Maker {
   const models::locks::Catalogue& catalogue_;
   Output& output_;
   ResultsKept& kept_;
+  const bool is_single_;
   Interrupt interrupt_;
   std::function<bool()> interrupted_ = [this] { return is_interrupted(); };
   std::string program_;  ///< results of another one are not ours
@@ -343,7 +372,7 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
                                       scenarios.size()));
   }
   ResultsKept none;
-  Maker maker(catalogue, output, none);
+  Maker maker(catalogue, output, none, true);
   Tasks tasks;
   maker.plan_stories(scenarios, tasks);
   tasks.run(jobs, output);

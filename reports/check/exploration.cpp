@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "reports/check/headline.hpp"
 #include "reports/run/timeline.hpp"
 #include "reports/text/text.hpp"
 #include "reports/words/reasons.hpp"
@@ -39,6 +40,22 @@ void add_heading(Lines& lines, const ExploredStory& story, const ExplorationOpti
   add_labelled(lines, "", in(options.language, story.scenario.title), options, Ink::strong);
   add_labelled(lines, "", fmt::format("{} · {}", story.scenario.id, story.scenario.lock.algorithm), options,
                Ink::faint);
+  lines.emplace_back();
+}
+
+/// The answer, before how it was found.
+void add_headline(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+  const Headline answer = headline(story, options.language);
+  const bool is_bad = answer.verdict == Verdict::violated;
+  add_labelled(lines, std::string(words_of(answer.verdict).sign) + " ", answer.text, options,
+               is_bad                             ? Ink::bad
+               : answer.verdict == Verdict::holds ? Ink::good
+                                                  : Ink::warning);
+  bool is_formula = true;
+  for (const std::string& text : formulas_in_words(story, options.language)) {
+    add_labelled(lines, is_formula ? "  " : "    ", text, options, is_formula ? Ink::strong : Ink::faint);
+    is_formula = !is_formula;
+  }
   lines.emplace_back();
 }
 
@@ -151,7 +168,7 @@ void add_not_proved(Lines& lines, const std::vector<std::string>& names, const E
                 fmt::runtime(said(options, "{}; the search ended when --{} was reached", "{}；搜索在达到 --{} 时结束")),
                 so_far, bound)
           : reason_in(options.language, std::string(scenarios::kNotBrokenSoFar));
-  add_labelled(lines, "  ", why, options);
+  add_labelled(lines, "  ", why + random_runs_text(story, options.language), options);
 }
 
 /// What holds for the same reason as its neighbours says so together with them.
@@ -248,6 +265,7 @@ void add_witness(Lines& lines, const ExploredStory& story, const ExplorationOpti
 Lines exploration(const ExploredStory& story, const ExplorationOptions& options) {
   Lines lines;
   add_heading(lines, story, options);
+  add_headline(lines, story, options);
   add_bounds(lines, story, options);
   add_properties(lines, story, options);
   if (const std::string traces = trace_surprise(story.exploration, options.language); !traces.empty())

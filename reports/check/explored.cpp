@@ -447,6 +447,13 @@ std::string completeness_text(const ExploredStory& story, Language language) {
   return bound.empty() ? (zh ? "不完整" : "not complete") : (zh ? "不完整：" : "not complete: ") + bound;
 }
 
+std::string random_runs_text(const ExploredStory& story, Language language) {
+  const std::uint64_t runs = story.exploration.random_runs;
+  if (runs == 0) return "";
+  if (is_zh(language)) return fmt::format("；另外 {} 次随机运行也没有破坏", runs);
+  return fmt::format("; {} did not break it either", counted(runs, "random run", "random runs"));
+}
+
 std::string traces_text(std::uint64_t n, bool on_a_grid, Language language) {
   if (is_zh(language)) return fmt::format(fmt::runtime(on_a_grid ? "{} 次运行" : "{} 条轨迹"), n);
   return on_a_grid ? counted(n, "run", "runs") : counted(n, "trace", "traces");

@@ -12,6 +12,7 @@
 
 #include "reports/run/verdicts.hpp"
 #include "scenarios/checking/agreement.hpp"
+#include "scenarios/checking/formula.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 
@@ -26,6 +27,7 @@ struct ExploredStory {
   std::string parameter;  ///< only this parameter's threshold was looked for; empty: all
   /// The file of each property's witness, by property; empty where there is none.
   std::vector<std::string> witness_files;
+  scenarios::Formulas formulas;  ///< of the property that the headline is about, if they were looked for
   /// A run of the first witness, with its trace, to be looked at.
   std::optional<Story> replay;
 };
@@ -55,6 +57,9 @@ std::vector<std::string> ranges_in_words(const scenarios::Scenario& scenario, La
 
 /// "complete", "not complete: stopped after the given number of traces".
 std::string completeness_text(const ExploredStory& story, Language language);
+/// "; 40,000 random runs did not break it either": of what a search that was cut has not broken. Empty: there were
+/// none.
+std::string random_runs_text(const ExploredStory& story, Language language);
 /// "812 traces"; runs on a grid are runs.
 std::string traces_text(std::uint64_t n, bool on_a_grid, Language language);
 

@@ -107,6 +107,7 @@ Page story_page(const StoryToTell& told) {
                 {"lesson", scenario.lesson},
                 {"has_questions", !asked.empty()},
                 {"questions", asked}};
+  if (told.explored != nullptr) add_answer(*told.explored, values);
   add_verdicts(story, diagram, values);
   if (no_return) values.set("has_why", true);
   add_steps(diagram, steps, code, values);

@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
+#include "reports/check/headline.hpp"
 #include "reports/json/json.hpp"
+#include "reports/picture/drawing.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/text/text.hpp"
 #include "reports/words/reasons.hpp"
@@ -59,6 +61,32 @@ Text observed_in(const Story& story, const checker::Finding& finding) {
 }
 
 }  // namespace
+
+void add_answer(const ExploredStory& explored, Values& page) {
+  const Headline en = headline(explored, Language::en);
+  const Headline zh = headline(explored, Language::zh);
+  const VerdictWords& words = words_of(en.verdict);
+  std::vector<Values> formulas;
+  const std::vector<std::string> in_english = formulas_in_words(explored, Language::en);
+  const std::vector<std::string> in_chinese = formulas_in_words(explored, Language::zh);
+  for (std::size_t i = 0; i < in_english.size(); ++i)
+    formulas.push_back({{"formula", Text{in_english[i], in_chinese[i]}}});
+  page.set("headline", Values{{"look", en.verdict == Verdict::not_judged ? "warning" : words.look},
+                              {"sign", words.sign},
+                              {"answer", Text{en.text, zh.text}},
+                              {"formulas", formulas}});
+  if (!explored.replay) return;
+  const std::optional<std::size_t> shown = shown_witness(explored);
+  if (!shown) return;
+  const Diagram diagram = picture::diagram_of(*explored.replay);
+  const scenarios::Text& title = explored.replay->scenario.title;
+  page.set(
+      "breaking",
+      Values{{"drawing",
+              picture::page_svg(
+                  diagram, {.id = "breaking-run", .title_en = title.en, .title_zh = title.zh, .has_scale = false})},
+             {"reason", reason(explored.exploration.properties[*shown].why)}});
+}
 
 void add_verdicts(const Story& story, const Diagram& diagram, Values& page) {
   std::vector<Values> broken, held;

@@ -14,6 +14,8 @@
 
 namespace lockstep::reports::site {
 
+/// What `check` says, before anything that one run shows; and a run that breaks it, if the story's own does not.
+void add_answer(const ExploredStory& explored, Values& page);
 /// What broke, why, and the steps that prove it; what held; what the diagram leaves out.
 void add_verdicts(const Story& story, const picture::Diagram& diagram, Values& page);
 /// One row for each step, with a place of its own: "s1".
