@@ -198,6 +198,7 @@ Json json_of(const ExploredStory& story, bool times) {
   json["seconds"] = times ? Json(found.seconds) : Json();
   json["unconfirmed"] = found.unconfirmed;
   json["disagreements"] = found.disagreements;
+  if (!found.counts.complete) json["random_runs"] = found.random_runs;
   json["expected_traces"] = found.expected_traces;
   if (!found.script_mistakes.empty()) json["script_mistakes"] = found.script_mistakes;
   if (!found.mistake.empty()) json["mistake"] = found.mistake;

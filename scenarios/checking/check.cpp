@@ -57,6 +57,10 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
                                             const CheckOptions& options) {
   ExplorationOptions how = options.exploration;
   how.began = how.begin();
+  // A search that is cut leaves time for concrete runs.
+  ExplorationOptions search = how;
+  constexpr double kOfSearch = 7.0 / 8;
+  if (options.second_opinion && !options.tick) search.max_seconds *= kOfSearch;
   std::variant<Exploration, Diagnostic> result;
   if (how.interrupted && how.interrupted()) {
     result = not_finished("interrupted", "interrupted before it began");
@@ -65,7 +69,8 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
     const sim::Stop::Question is_late = [&] { return patience(); };
     const sim::Stop::Scope scope(is_late);
     try {
-      result = options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, how);
+      result =
+          options.tick ? explore_grid(scenario, catalogue, *options.tick, how) : explore(scenario, catalogue, search);
     } catch (const sim::Stopped&) {
       result = not_finished(patience.is_interrupted() ? "interrupted" : "max-seconds",
                             "a bound was hit before anything was known");

@@ -114,6 +114,7 @@ struct Exploration {
   std::uint64_t unconfirmed = 0;
   /// Verdicts and margins that concrete runs contradict: mistakes of lockstep, each told in `ExploredProperty::why`.
   std::uint64_t disagreements = 0;
+  std::uint64_t random_runs = 0;             ///< concrete runs that were played beside the search
   std::vector<ExploredProperty> properties;  ///< in the order of `checker/properties/properties.hpp`
   std::vector<Mark> marks;
   std::vector<Idle> idle;  ///< of a complete exploration

@@ -122,7 +122,7 @@ checker::Frontier frontier(Reading& in) {
   }
   checker::Frontier told(std::move(axes));
   std::istringstream pieces(in.text());
-  told.read(pieces);
+  if (!told.read(pieces)) in.refuse();
   return told;
 }
 
@@ -196,9 +196,9 @@ Diagnostic read_diagnostic(Reading& in) {
 
 void add(Writing& out, const Exploration& exploration) {
   const checker::ExplorerCounts& counts = exploration.counts;
-  for (const std::uint64_t n :
-       {counts.traces, counts.blocked, counts.infeasible, counts.events, std::uint64_t{counts.complete},
-        std::bit_cast<std::uint64_t>(exploration.seconds), exploration.unconfirmed, exploration.disagreements}) {
+  for (const std::uint64_t n : {counts.traces, counts.blocked, counts.infeasible, counts.events,
+                                std::uint64_t{counts.complete}, std::bit_cast<std::uint64_t>(exploration.seconds),
+                                exploration.unconfirmed, exploration.disagreements, exploration.random_runs}) {
     out.add(n);
   }
   out.add(exploration.bound);
@@ -231,6 +231,7 @@ Exploration read_exploration(Reading& in, const models::locks::Catalogue& catalo
   exploration.seconds = std::bit_cast<double>(in.number());
   exploration.unconfirmed = in.number();
   exploration.disagreements = in.number();
+  exploration.random_runs = in.number();
   exploration.bound = in.text();
   for (std::uint64_t n = in.count(); n > 0; --n) exploration.properties.push_back(read_property(in, catalogue));
   for (std::uint64_t n = in.count(); n > 0; --n) {

@@ -60,6 +60,8 @@ class Reading {
     return value > rest_.size() ? fail() : value;
   }
   bool is_good() const { return is_good_; }
+  /// What was read so far makes no sense to its reader.
+  void refuse() { fail(); }
   bool is_at_end() const { return rest_.find_first_not_of('\n') == std::string_view::npos; }
 
  private:

@@ -64,8 +64,10 @@ class SecondOpinion {
   void operator()() {
     if (std::none_of(is_asked_.begin(), is_asked_.end(), [](bool asked) { return asked; })) return;
     std::uint64_t events = 0;
-    for (std::uint64_t i = 0; i < effort_.of(kRunsMax) && !is_over(); ++i) {
-      if (is_enough(i, events)) return;
+    const bool until_the_bound = result_.bound == "max-seconds";
+    for (std::uint64_t i = 0; (until_the_bound || i < effort_.of(kRunsMax)) && !is_over(); ++i) {
+      if (!until_the_bound && is_enough(i, events)) return;
+      ++result_.random_runs;
       const bool asks = is_recovery_asked_ && i % kRecoveryEvery == 0;
       if (const auto findings = runs_.run(sim::combine64(seed_, i), limit_of(i), asks)) look(*findings, asks);
       events += runs_.events();

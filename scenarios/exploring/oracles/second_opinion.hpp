@@ -16,7 +16,8 @@ namespace lockstep::scenarios {
 /// not exact. Each of these counts as a disagreement. What was unknown, and would be judged, is violated without one.
 ///
 /// Which runs are played depends on the story alone, and how many on the events of the exploration, not on time; but
-/// `max_seconds`, `began` and `interrupted` of `options` end it. `effort`: more of it for tests and hunts,
+/// `max_seconds`, `began` and `interrupted` of `options` end it. Where `max_seconds` cut the search, runs go on until
+/// then. `Exploration::random_runs` says how many there were. `effort`: more of it for tests and hunts,
 /// less where searches are short.
 void second_opinion(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                     const ExplorationOptions& options, Exploration& exploration, Effort effort = {});
