@@ -35,8 +35,21 @@ try. A file that is there already is left as it is.
 usage: lockstep new NAME [OPTIONS]
        lockstep new --lock [NAME]
 
+With --clients, --work, --pause, --failover or --redisson it is a file about a deployment as a team knows it:
+how many instances, how long a job works, the longest pause, whether a replica takes over.
+
 )",
         .options = {text({"--algorithm", "NAME", "of lockstep list algorithms (set-nx-px-lua)"}, algorithm_),
+                    whole({"--clients", "N", "instances that compete for the lock (2), 1 to 16"}, {.min = 1, .max = 16},
+                          clients_),
+                    word({"--work", "LENGTH", "how long a job works with the lock: 2s, or 2s..15s"},
+                         [this](const std::string& value) { return take_work(value); }),
+                    word({"--pause", "LENGTH", "the longest pause of an instance to reckon with: 5s"},
+                         [this](const std::string& value) { return take_pause(value); }),
+                    flag({"--failover", "", "a replica takes over when the primary dies"}, failover_),
+                    text({"--redisson", "CALL",
+                          "the call in your code: 'tryLock(5s, 10s)', 'tryLock(5, 10, TimeUnit.SECONDS)', 'lock()'"},
+                         redisson_),
                     flag({"--lock", "",
                           "a lock of your own as well: NAME.lua, a Lua script, and NAME.toml, a story about it\n"
                           "(my-lock, if no name is given; docs/your-own-lock.md)"},
@@ -44,6 +57,7 @@ usage: lockstep new NAME [OPTIONS]
         .tail = R"(
 example: lockstep new mine
 example: lockstep new stories/mine.toml --algorithm redisson-lock
+example: lockstep new orders --redisson 'tryLock(5s, 10s)' --clients 3 --work 2s..15s --pause 5s --failover
 example: lockstep new --lock my-lock
 )",
         .json = "",
@@ -53,6 +67,11 @@ example: lockstep new --lock my-lock
   std::string mistake() override {
     if (lock_ && algorithm_)
       return "--lock writes a lock of your own, and --algorithm names one that there is; leave out one of them";
+    if (redisson_ && algorithm_)
+      return "--redisson is about redisson-lock, and --algorithm names one, too; leave out one of them";
+    if (lock_ && is_of_deployment())
+      return "--lock writes a lock and a small story about it; leave out --clients, --work, --pause, --failover and "
+             "--redisson";
     if (lock_ && files.empty()) files.emplace_back("my-lock");
     if (files.size() != 1 || files.front().empty()) return "new needs the name of one story, e.g. lockstep new mine";
     return "";
@@ -61,9 +80,34 @@ example: lockstep new --lock my-lock
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
+  std::string take_work(const std::string& value);
+  std::string take_pause(const std::string& value);
+  bool is_of_deployment() const { return clients_ || work_ || pause_ || failover_ || redisson_; }
+
   std::optional<std::string> algorithm_;
   bool lock_ = false;
+  std::optional<std::uint64_t> clients_;
+  std::optional<sim::DurationRange> work_;
+  std::optional<sim::Duration> pause_;
+  bool failover_ = false;
+  std::optional<std::string> redisson_;
 };
+
+std::string NewStory::take_work(const std::string& value) {
+  const std::string wrong = expected("--work", value, "a length such as 2s, or two of them such as 2s..15s");
+  const std::size_t dots = value.find("..");
+  const auto least = sim::parse_duration(std::string_view(value).substr(0, dots));
+  const auto most = dots == std::string::npos ? least : sim::parse_duration(std::string_view(value).substr(dots + 2));
+  if (!least || !most || *least < sim::Duration::zero() || *most < *least) return wrong;
+  work_ = sim::DurationRange{*least, *most};
+  return "";
+}
+
+std::string NewStory::take_pause(const std::string& value) {
+  pause_ = sim::parse_duration(value);
+  const bool is_good = pause_ && *pause_ > sim::Duration::zero();
+  return is_good ? "" : expected("--pause", value, "a length such as 5s");
+}
 
 Exit NewStory::perform(const models::locks::Catalogue& catalogue, Output& output) {
   fs::path file = files.front();
@@ -81,7 +125,18 @@ Exit NewStory::perform(const models::locks::Catalogue& catalogue, Output& output
     if (!write_file(script.string(), scenarios::new_lock(), output.err)) return Exit::bad_input;
   }
   scenarios::OwnLock own;
-  const std::string algorithm = algorithm_.value_or("set-nx-px-lua");
+  scenarios::KnownDeployment known;
+  known.clients = static_cast<std::int64_t>(clients_.value_or(2));
+  if (work_) known.work = *work_;
+  known.pause = pause_;
+  known.failover = failover_;
+  if (redisson_) {
+    auto call = scenarios::redisson_call(*redisson_);
+    if (const auto* wrong = std::get_if<std::string>(&call))
+      return refuse(output, expected("--redisson", *redisson_, *wrong));
+    known.parameters = std::get<scenarios::RedissonCall>(std::move(call)).parameters;
+  }
+  const std::string algorithm = algorithm_.value_or(redisson_ ? "redisson-lock" : "set-nx-px-lua");
   const models::locks::Entry* entry = catalogue.find(algorithm);
   if (lock_) {
     auto read = scenarios::read_own_lock(script);
@@ -98,7 +153,8 @@ Exit NewStory::perform(const models::locks::Catalogue& catalogue, Output& output
   constexpr std::string_view kSchemaFile = "lockstep.schema.json";
   const bool has_schema = fs::is_regular_file(file.parent_path() / kSchemaFile, error);
   const std::string text = (has_schema ? fmt::format("#:schema {}\n", kSchemaFile) : "") +
-                           scenarios::new_story(*entry, title, one_line(file.string()));
+                           (is_of_deployment() ? scenarios::new_story(*entry, title, one_line(file.string()), known)
+                                               : scenarios::new_story(*entry, title, one_line(file.string())));
   if (!write_file(file.string(), text, output.err)) return Exit::bad_input;
   if (lock_) output.out << fmt::format("{} is written: the lock.\n", one_line(script.string()));
   output.out << fmt::format("{} is written. Next:\n  lockstep run {}\n  lockstep check {}\n", one_line(file.string()),

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <numeric>
 #include <set>
@@ -153,14 +154,47 @@ std::optional<Diagnostic> refusal_of(const Scenario& edited, const models::locks
   return refusal == nullptr ? std::nullopt : std::optional(std::move(*refusal));
 }
 
+namespace {
+
+/// Where stories are looked for by what they are called.
+constexpr std::string_view kStories = "scenarios";
+
+/// "F000-2", or the name of a story without its folder and ending: the stories below `scenarios` that reproduce it, or
+/// are called so. Which ones reproduce it their text says: to load all of them for one took longer than to run it.
+std::vector<fs::path> stories_called(const std::string& name) {
+  std::vector<fs::path> found;
+  const bool is_path = name.empty() || name.find('/') != std::string::npos || name.find('.') != std::string::npos;
+  std::error_code error;
+  if (is_path || !fs::is_directory(kStories, error)) return found;
+  std::vector<fs::path> all;
+  if (collect(std::string(kStories), all)) return found;
+  std::string id = "\"" + name + "\"";
+  std::transform(id.begin(), id.end(), id.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  for (const fs::path& file : all) {
+    std::string text;
+    if (!fs::is_regular_file(file, error)) continue;
+    if (file.stem() == name) found.push_back(file);
+    if (file.stem() == name || read_at_most(file, schema::kFileBytesMax, text) != 0) continue;
+    const std::size_t line = text.find("\nreproduces");
+    if (line == std::string::npos) continue;
+    const std::string_view ids = std::string_view(text).substr(line, text.find(']', line) - line);
+    if (ids.find(id) != std::string_view::npos) found.push_back(file);
+  }
+  return found;
+}
+
+}  // namespace
+
 std::variant<std::vector<fs::path>, Diagnostic> find_scenarios(std::span<const std::string> files_or_directories) {
   std::vector<fs::path> found;
   std::set<fs::path> seen;
   for (const std::string& name : files_or_directories) {
     fs::file_status status;
-    if (auto diagnostic = missing(name, status)) return *std::move(diagnostic);
     std::vector<fs::path> files;
-    if (status.type() != fs::file_type::directory) {
+    if (auto nowhere = missing(name, status)) {
+      files = stories_called(name);
+      if (files.empty()) return *std::move(nowhere);
+    } else if (status.type() != fs::file_type::directory) {
       files.emplace_back(name);
     } else if (auto diagnostic = collect(name, files)) {
       return *std::move(diagnostic);

@@ -13,6 +13,7 @@
 namespace lockstep::scenarios::new_story_test {
 namespace {
 
+using namespace sim::literals;
 using testing::catalogue;
 
 Scenario good(const std::string& text) {
@@ -69,6 +70,55 @@ TEST_CASE("new story: the fault that its comment shows breaks the lock, and chec
   REQUIRE(broken.verdict == checker::Verdict::violated);
   // A has the lock from 2 on and works for 30; its key is gone at 101, B has the lock at 102 at the earliest.
   CHECK(broken.thresholds.front().infimum == checker::Extent{sim::Duration::milliseconds(70), false});
+}
+
+TEST_CASE("new story: of a deployment, for each algorithm it is a file that run plays") {
+  for (const models::locks::Entry& entry : catalogue().entries()) {
+    INFO(entry.id);
+    const bool is_redis = models::locks::server_kind_of(entry).is_redis() && !entry.many_nodes;
+    for (const bool failover : {false, true}) {
+      if (failover && !is_redis) continue;
+      KnownDeployment known{.clients = 3, .pause = 5_s, .failover = failover};
+      known.work = {2_s, 15_s};
+      const Scenario scenario = good(new_story(entry, "mine", "mine.toml", known));
+      CHECK(scenario.clients.size() == 3);
+      CHECK(scenario.clients.front().hold == known.work);
+      CHECK(scenario.sentinels.has_value() == failover);
+      CHECK(scenario.may.size() == (failover ? 2 : 1));
+      outcome_of(scenario);
+    }
+  }
+}
+
+TEST_CASE("new story: a call of Redisson as it stands in code") {
+  using Parameters = std::vector<std::pair<std::string, sim::Duration>>;
+  const auto parameters = [](const char* code) {
+    INFO(code);
+    auto call = redisson_call(code);
+    if (const auto* wrong = std::get_if<std::string>(&call)) FAIL(*wrong);
+    return std::get<RedissonCall>(call).parameters;
+  };
+  const Parameters both{{"wait", 5_s}, {"lease", 10_s}};
+  CHECK(parameters("tryLock(5s, 10s)") == both);
+  CHECK(parameters(" lock.tryLock(5, 10, TimeUnit.SECONDS); ") == both);
+  CHECK(parameters("tryLock(5000, 10000, MILLISECONDS)") == both);
+  CHECK(parameters("tryLock()") == Parameters{{"wait", 0_s}});
+  CHECK(parameters("tryLock(5, SECONDS)") == Parameters{{"wait", 5_s}});
+  CHECK(parameters("tryLock(5, -1, SECONDS)") == Parameters{{"wait", 5_s}});
+  CHECK(parameters("lock(10, TimeUnit.SECONDS)").back() == both.back());
+  CHECK(parameters("lock()").size() == 1);
+  for (const char* wrong : {"", "tryLock", "unlock()", "tryLock(5)", "tryLock(1s, 2s, 3s)",
+                            "tryLock(5, 10, FORTNIGHTS)", "tryLock(99999999999, SECONDS)", "lock(x)"}) {
+    INFO(wrong);
+    CHECK(std::holds_alternative<std::string>(redisson_call(wrong)));
+  }
+  // As a story, also of one that waits for ever.
+  const models::locks::Entry& redisson = *catalogue().find("redisson-lock");
+  KnownDeployment known;
+  for (const char* code : {"lock()", "tryLock(5s, 10s)"}) {
+    known.parameters = parameters(code);
+    good(new_story(redisson, "mine", "mine.toml", known));
+  }
 }
 
 }  // namespace lockstep::scenarios::new_story_test

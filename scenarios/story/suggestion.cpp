@@ -38,6 +38,75 @@ std::size_t distance(std::string_view a, std::string_view b) {
   return last[b.size()];
 }
 
+/// What people call it elsewhere, in small letters without "_" and "-"; and what it is here. Of several the first that
+/// is valid.
+struct Synonym {
+  std::string_view elsewhere;
+  std::string_view here;
+};
+constexpr Synonym kSynonyms[] = {{"leasetime", "lease"},
+                                 {"leasetime", "ttl"},
+                                 {"lease", "ttl"},
+                                 {"ttl", "lease"},
+                                 {"expire", "ttl"},
+                                 {"expire", "lease"},
+                                 {"expiry", "ttl"},
+                                 {"expiry", "lease"},
+                                 {"expiration", "ttl"},
+                                 {"expiration", "lease"},
+                                 {"lockatmostfor", "lock_at_most_for"},
+                                 {"waittime", "wait"},
+                                 {"waittime", "acquire_timeout"},
+                                 {"watchdog", "watchdog_timeout"},
+                                 {"retries", "attempts"},
+                                 {"retrycount", "attempts"},
+                                 {"retrydelay", "retry"},
+                                 {"retryinterval", "retry"},
+                                 {"work", "hold"},
+                                 {"job", "hold"},
+                                 {"duration", "length"},
+                                 {"duration", "hold"},
+                                 {"rtt", "latency"},
+                                 {"ping", "latency"},
+                                 {"instances", "client"},
+                                 {"instance", "client"},
+                                 {"clients", "client"},
+                                 {"workers", "client"},
+                                 {"nodes", "servers"},
+                                 {"masters", "servers"},
+                                 {"failover", "servers"},
+                                 {"replica", "replicas"},
+                                 {"slaves", "replicas"},
+                                 {"gc", "pause"},
+                                 {"gcpause", "pause"},
+                                 {"garbagecollection", "pause"},
+                                 {"stoptheworld", "pause"},
+                                 {"kill", "crash"},
+                                 {"death", "crash"},
+                                 {"restart", "crash"},
+                                 {"failover", "crash"},
+                                 {"drop", "lose"},
+                                 {"loss", "lose"},
+                                 {"netsplit", "partition"},
+                                 {"networkpartition", "partition"},
+                                 {"split", "partition"},
+                                 {"ntp", "jump"},
+                                 {"clockjump", "jump"},
+                                 {"clockskew", "skew"},
+                                 {"drift", "skew"}};
+
+std::optional<std::string_view> synonym_of(std::string_view given, std::span<const std::string_view> valid) {
+  std::string plain;
+  for (const char c : given.substr(0, kLongestName)) {
+    if (c != '_' && c != '-' && c != ' ') plain += lower(c);
+  }
+  for (const Synonym& synonym : kSynonyms) {
+    const bool is_valid = std::find(valid.begin(), valid.end(), synonym.here) != valid.end();
+    if (plain == synonym.elsewhere && is_valid) return synonym.here;
+  }
+  return std::nullopt;
+}
+
 /// Near enough to be meant: not every letter is another one.
 bool is_slip(std::string_view given, std::string_view name) {
   if (given.size() > kLongestName) return false;
@@ -64,6 +133,7 @@ std::optional<std::string_view> nearest(std::string_view given, std::span<const 
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid) {
   const std::optional<std::string_view> best = nearest(given, valid);
   if (!best) return "there is none to choose from";
+  if (const auto synonym = synonym_of(given, valid)) return "did you mean " + in_quotes(*synonym) + "?";
   if (is_slip(given, *best)) return "did you mean " + in_quotes(*best) + "?";
   if (valid.size() > kLongestList) {
     if (is_near(given, *best)) return "the nearest is " + in_quotes(*best);
