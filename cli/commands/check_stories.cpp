@@ -19,11 +19,14 @@
 #include "cli/progress.hpp"
 #include "cli/seconds_now.hpp"
 #include "reports/check/exploration.hpp"
+#include "reports/check/headline.hpp"
 #include "reports/check/margins_json.hpp"
+#include "reports/export/sarif.hpp"
 #include "reports/run/json.hpp"
 #include "reports/text/output_file.hpp"
 #include "scenarios/checking/agreement.hpp"
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/formula.hpp"
 #include "scenarios/checking/parameters.hpp"
 #include "scenarios/exploring/state_graph.hpp"
 #include "scenarios/families/families.hpp"
@@ -173,6 +176,7 @@ class Check final : public Call {
 
  private:
   std::string take_given(const std::string& value);
+  std::string take_export(const std::string& value);
   std::string objection(const std::vector<Scenario>& stories, reports::LeftOut left_out) const;
   std::string give_all(std::vector<Scenario>& stories) const;
   static std::string no_range(std::string_view option, const std::vector<Scenario>& stories);
@@ -185,6 +189,7 @@ class Check final : public Call {
   Exit write_graph(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::ostream& err) const;
   reports::Lines lines(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out,
                        const Output& output) const;
+  std::optional<scenarios::FormulaOptions> wanted_formulas(const reports::ExploredStory& story) const;
 
   scenarios::CheckOptions options_;
   std::uint64_t max_memory_ = half_of_memory();
@@ -194,6 +199,8 @@ class Check final : public Call {
   bool resume_ = false;
   bool times_ = true;
   bool only_failures_ = false;
+  bool formula_ = false;
+  File sarif_;
 };
 
 std::string Check::take_given(const std::string& value) {
@@ -211,6 +218,15 @@ std::string Check::take_given(const std::string& value) {
   if (std::any_of(given_.begin(), given_.end(), is_it)) return complain("it is given twice");
   given_.emplace_back(name, *length);
   return std::string();
+}
+
+std::string Check::take_export(const std::string& value) {
+  constexpr std::string_view kKind = "sarif=";
+  if (!value.starts_with(kKind) || value.size() == kKind.size())
+    return expected("--export", value, "sarif=FILE, the one format that check writes; run has others");
+  sarif_ = value.substr(kKind.size());
+  outputs.push_back({"--export sarif", *sarif_});
+  return "";
 }
 
 Manual Check::manual() {
@@ -256,11 +272,18 @@ explored; a file that is named is explored whatever it costs.
                 "with faults of parameter P of at most LENGTH (restarts: of just that), as in\n"
                 "--parameter pause --given skew=20ms; nothing is then compared with the file"},
                [this](const std::string& value) { return take_given(value); }, Option::Takes::each),
+           flag({"--formula", "",
+                 "look for the condition between the file's lengths under which it is kept, and say where that was\n"
+                 "shown (docs/manual/margins.md; needs exactly one story; small ones have it anyhow)"},
+                formula_),
            whole({"--max-traces", "N", "stop each story after N traces"}, {}, how.max_traces),
            whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},
                  how.max_events),
            seconds({"--max-seconds", "S", "stop each story after S seconds"}, how.max_seconds),
            memory_bound(max_memory_),
+           word({"--export", "sarif=FILE",
+                 "also write what is not as expected, or still open, as SARIF 2.1.0, for code scanning"},
+                [this](const std::string& value) { return take_export(value); }),
            file({"--checkpoint", "FILE",
                  "keep what has been explored in FILE, now and then and at a bound (needs\n"
                  "exactly one story)"},
@@ -328,12 +351,15 @@ std::string Check::objection(const std::vector<Scenario>& stories, reports::Left
                                        : "there is no scenario file to explore";
   }
   for (const OutputFile& each : outputs) {
-    const bool is_of_all = std::any_of(written.begin(), written.end(),
+    const bool is_of_all = each.option == "--export sarif" ||
+                           std::any_of(written.begin(), written.end(),
                                        [&](const auto& format) { return format.first->option == each.option; });
     if (!is_of_all && stories.size() != 1)
       return fmt::format("{} needs exactly one story, and here are {}; name a single file", each.option,
                          stories.size());
   }
+  if (formula_ && stories.size() != 1)
+    return fmt::format("--formula needs exactly one story, and here are {}; name a single file", stories.size());
   const std::string& parameter = options_.exploration.parameter;
   const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
   const bool is_any = parameter.empty() || std::any_of(stories.begin(), stories.end(), has_it);
@@ -359,6 +385,22 @@ std::string Check::give_all(std::vector<Scenario>& stories) const {
     if (!is_any) return no_range(option, stories);
   }
   return "";
+}
+
+/// Where it takes no longer than people wait; and where they ask.
+std::optional<scenarios::FormulaOptions> Check::wanted_formulas(const reports::ExploredStory& story) const {
+  constexpr std::uint64_t kSmall = 3'000, kMiddling = 100'000;
+  if (options_.tick || !given_.empty() || !options_.exploration.parameter.empty()) return std::nullopt;
+  const checker::ExplorerCounts& counts = story.exploration.counts;
+  scenarios::FormulaOptions how;
+  how.exploration = options_.exploration;
+  constexpr std::uint64_t kAsked = 100'000'000;
+  how.max_events = kAsked;
+  if (formula_) return how;
+  if (!counts.complete || counts.events > kMiddling) return std::nullopt;
+  how.max_events = counts.events * 100;
+  how.only_borders = counts.events > kSmall;
+  return how;
 }
 
 Exit Check::write_graph(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::ostream& err) const {
@@ -429,18 +471,23 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
   std::ostringstream said;
   const Interrupt interrupt;  // from here on: reading many files takes its time, too
   Guard guard(max_memory_, &interrupt);
-  std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, said);
+  std::vector<Diagnostic> not_explored;
+  std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, said, &not_explored);
+  const std::size_t refused = not_explored.size();
   reports::LeftOut left_out;
+  bool is_bad = !loaded;
   if (loaded) {
     left_out = leave_out(*loaded, catalogue, files, all_);
     std::string trouble = objection(*loaded, left_out);
     if (trouble.empty()) trouble = give_all(*loaded);
-    if (!trouble.empty()) said << "lockstep: " << trouble << '\n';
+    is_bad = !trouble.empty();
+    if (is_bad) said << "lockstep: " << trouble << '\n';
   }
-  if (const std::string trouble = objection_of_any(said.str(), output); !trouble.empty()) {
-    output.err << trouble;
-    return Exit::bad_input;
-  }
+  // What was refused does not keep the others from being explored.
+  const std::string objections = objection_of_any(said.str(), output);
+  output.err << objections;
+  const bool goes_on = objections.empty() || (!not_explored.empty() && output.ranks == nullptr);
+  if (is_bad || !goes_on) return Exit::bad_input;
   if (loaded->size() == 1 && output.ranks != nullptr) {
     // One search is split over threads, and not over processes.
     if (!output.is_first()) return Exit::as_expected;
@@ -483,6 +530,7 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
       output.err << trouble->to_string() << '\n';
+      not_explored.push_back(*trouble);
       continue;
     }
     reports::ExploredStory& story = stories.emplace_back();
@@ -497,6 +545,15 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
     for (const auto& [parameter, value] : given_) story.given.emplace_back(parameter, sim::to_string(value));
   }
   if (stories.empty()) return Exit::bad_input;
+  if (auto how = results.size() == 1 ? wanted_formulas(stories.front()) : std::nullopt) {
+    reports::ExploredStory& story = stories.front();
+    how->exploration.threads = &threads;
+    how->exploration.interrupted = [&] {
+      return interrupt.is_requested() || (max_seconds > 0 && seconds_now() >= end);
+    };
+    story.formulas = scenarios::formulas_of(story.scenario, catalogue, reports::headline_property(story).name, *how);
+    if (!formula_) story.formulas.why.clear();
+  }
 
   // What is written of the one story is within the bound, too.
   constexpr double kPatience = 1.4;
@@ -521,9 +578,10 @@ Exit Check::perform(const models::locks::Catalogue& catalogue, Output& output) {
     output.err << "lockstep: a bound was hit before all files were written\n";
     graph = Exit::incomplete;
   }
-  if (stories.size() < results.size()) {
-    output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", results.size() - stories.size(),
-                              results.size());
+  if (sarif_ && !write_file(*sarif_, reports::sarif_log(stories, not_explored, kVersion), output.err)) written = false;
+  if (!not_explored.empty()) {
+    output.err << fmt::format("lockstep: {} of {} stories could not be explored\n", not_explored.size(),
+                              results.size() + refused);
     return Exit::bad_input;
   }
   if (!written || graph == Exit::bad_input) return Exit::bad_input;

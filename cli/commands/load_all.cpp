@@ -13,34 +13,41 @@
 namespace lockstep::cli {
 
 std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::vector<std::string>& files,
-                                                         const models::locks::Catalogue& catalogue, std::ostream& err) {
-  const auto found = scenarios::find_scenarios(files);
-  if (std::holds_alternative<scenarios::Diagnostic>(found)) {
-    // One message for each argument that is bad, not only for the first.
-    for (const std::string& file : files) {
-      const auto alone = scenarios::find_scenarios(std::span(&file, 1));
-      if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&alone)) err << trouble->to_string() << '\n';
-    }
-    return std::nullopt;
+                                                         const models::locks::Catalogue& catalogue, std::ostream& err,
+                                                         std::vector<scenarios::Diagnostic>* refused) {
+  std::vector<scenarios::Diagnostic> bad;
+  // One message for each argument that is bad, not only for the first.
+  std::vector<std::string> good;
+  for (const std::string& file : files) {
+    const auto alone = scenarios::find_scenarios(std::span(&file, 1));
+    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&alone))
+      bad.push_back(*trouble);
+    else
+      good.push_back(file);
   }
   std::vector<scenarios::Scenario> loaded;
-  bool is_good = true;
-  for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
-    auto result = scenarios::load(path, catalogue);
-    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
-      err << trouble->to_string() << '\n';
-      is_good = false;
-    } else {
-      loaded.push_back(std::get<scenarios::Scenario>(std::move(result)));
-      call.inputs.push_back(loaded.back().file);
-      if (loaded.back().lock.own.entry) call.inputs.push_back(loaded.back().lock.own.path);
+  if (bad.empty() || refused != nullptr) {
+    const auto found = scenarios::find_scenarios(good);
+    for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
+      auto result = scenarios::load(path, catalogue);
+      if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
+        bad.push_back(*trouble);
+        call.inputs.push_back(path.string());
+      } else {
+        loaded.push_back(std::get<scenarios::Scenario>(std::move(result)));
+        call.inputs.push_back(loaded.back().file);
+        if (loaded.back().lock.own.entry) call.inputs.push_back(loaded.back().lock.own.path);
+      }
     }
   }
-  if (!is_good) return std::nullopt;
+  for (const scenarios::Diagnostic& trouble : bad) err << trouble.to_string() << '\n';
+  const bool goes_on = bad.empty() || (refused != nullptr && !loaded.empty());
+  if (!goes_on) return std::nullopt;
   if (const auto trouble = refuse_outputs(call.outputs, call.inputs)) {
     err << "lockstep: " << *trouble << '\n';
     return std::nullopt;
   }
+  if (refused != nullptr) *refused = std::move(bad);
   return loaded;
 }
 

@@ -84,7 +84,55 @@ void add_notification(Json& notifications, const scenarios::Diagnostic& diagnost
   for (const scenarios::Diagnostic& other : diagnostic.others) add_notification(notifications, other);
 }
 
+Json sarif_result(const ExploredStory& story, const scenarios::ExploredProperty& property) {
+  std::string text = fmt::format("{}: {}; {}", property.name, verdict_text(property, Language::en),
+                                 surprise_text(story, property, Language::en));
+  for (const scenarios::Threshold& threshold : property.thresholds)
+    text += "; " + threshold_text(story, threshold, Language::en);
+  if (!property.why.empty()) text += ". " + property.why;
+  const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == scenarios::Agreement::open;
+  const scenarios::Position at = property.expected ? property.expected->position : story.scenario.lock.algorithm_at;
+  Json result;
+  result["ruleId"] = property.name;
+  result["ruleIndex"] = rule_index(property.name);
+  result["level"] = is_open ? "warning" : "error";
+  result["message"] = message_of(text);
+  result["locations"] = Json::array({location_of(story.scenario.file, at)});
+  result["properties"] = {{"story", printable(story.scenario.id)},
+                          {"algorithm", printable(story.scenario.lock.algorithm)},
+                          {"by", printable(joined(property.by))}};
+  return result;
+}
+
+std::string sarif_text(Json results, Json notifications, bool is_successful, std::string_view version) {
+  Json invocation{{"executionSuccessful", is_successful}};
+  if (!is_successful) invocation["toolExecutionNotifications"] = std::move(notifications);
+  Json run;
+  run["tool"] = {{"driver", {{"name", "lockstep"}, {"version", version}, {"rules", sarif_rules()}}}};
+  run["invocations"] = Json::array({std::move(invocation)});
+  run["columnKind"] = "unicodeCodePoints";
+  run["results"] = std::move(results);
+  Json document;
+  document["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
+  document["version"] = "2.1.0";
+  document["runs"] = Json::array({std::move(run)});
+  return document.dump(2) + "\n";
+}
+
 }  // namespace
+
+std::string sarif_log(std::span<const ExploredStory> stories, std::span<const scenarios::Diagnostic> not_explored,
+                      std::string_view version) {
+  Json results = Json::array();
+  for (const ExploredStory& story : stories) {
+    for (const scenarios::ExploredProperty& property : story.exploration.properties) {
+      if (!property.as_expected) results.push_back(sarif_result(story, property));
+    }
+  }
+  Json notifications = Json::array();
+  for (const scenarios::Diagnostic& diagnostic : not_explored) add_notification(notifications, diagnostic);
+  return sarif_text(std::move(results), std::move(notifications), not_explored.empty(), version);
+}
 
 std::string sarif_log(std::span<const Story> stories, std::span<const scenarios::Diagnostic> not_run,
                       std::string_view version) {
@@ -102,18 +150,7 @@ std::string sarif_log(std::span<const Story> stories, std::span<const scenarios:
     is_successful = false;
     add_notification(notifications, {story.scenario.file, story.scenario.lock.algorithm_at, story.outcome.mistake});
   }
-  Json invocation{{"executionSuccessful", is_successful}};
-  if (!is_successful) invocation["toolExecutionNotifications"] = std::move(notifications);
-  Json run;
-  run["tool"] = {{"driver", {{"name", "lockstep"}, {"version", version}, {"rules", sarif_rules()}}}};
-  run["invocations"] = Json::array({std::move(invocation)});
-  run["columnKind"] = "unicodeCodePoints";
-  run["results"] = std::move(results);
-  Json document;
-  document["$schema"] = "https://json.schemastore.org/sarif-2.1.0.json";
-  document["version"] = "2.1.0";
-  document["runs"] = Json::array({std::move(run)});
-  return document.dump(2) + "\n";
+  return sarif_text(std::move(results), std::move(notifications), is_successful, version);
 }
 
 }  // namespace lockstep::reports

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 
+#include "reports/check/explored.hpp"
 #include "reports/run/verdicts.hpp"
 #include "scenarios/story/diagnostic.hpp"
 
@@ -15,6 +16,9 @@ namespace lockstep::reports {
 /// expectation in its file, or where the file names the algorithm that claims the property. `not_run`: of stories that
 /// could not be run; these are notifications of the tool.
 std::string sarif_log(std::span<const Story> stories, std::span<const scenarios::Diagnostic> not_run,
+                      std::string_view version);
+/// The same of `check`: what is still open is a warning.
+std::string sarif_log(std::span<const ExploredStory> stories, std::span<const scenarios::Diagnostic> not_explored,
                       std::string_view version);
 
 }  // namespace lockstep::reports

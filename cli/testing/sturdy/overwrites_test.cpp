@@ -67,6 +67,7 @@ std::vector<Writing> writing_options(const Manual& manual) {
   for (const Format* format : formats_for(manual)) {
     if (!format->argument.empty()) options.push_back({std::string(format->option), ""});
   }
+  if (manual.name == "check") options.push_back({"--export", "sarif="});
   if (manual.name != "run") return options;
   for (const auto& format : reports::export_formats()) options.push_back({"--export", std::string(format.name) + "="});
   return options;
