@@ -389,7 +389,7 @@ std::string Check::give_all(std::vector<Scenario>& stories) const {
 
 /// Where it takes no longer than people wait; and where they ask.
 std::optional<scenarios::FormulaOptions> Check::wanted_formulas(const reports::ExploredStory& story) const {
-  constexpr std::uint64_t kSmall = 3'000, kMiddling = 100'000;
+  constexpr std::uint64_t kSmall = 3'000, kMiddling = 100'000, kUnasked = 1'000'000;
   if (options_.tick || !given_.empty() || !options_.exploration.parameter.empty()) return std::nullopt;
   const checker::ExplorerCounts& counts = story.exploration.counts;
   scenarios::FormulaOptions how;
@@ -398,7 +398,7 @@ std::optional<scenarios::FormulaOptions> Check::wanted_formulas(const reports::E
   how.max_events = kAsked;
   if (formula_) return how;
   if (!counts.complete || counts.events > kMiddling) return std::nullopt;
-  how.max_events = counts.events * 100;
+  how.max_events = kUnasked;
   how.only_borders = counts.events > kSmall;
   return how;
 }

@@ -207,7 +207,7 @@ class Maker {
   }
 
   void tell_formulas(const Scenario& scenario, reports::ExploredStory& explored) const {
-    constexpr std::uint64_t kEvents = 2'000'000;
+    constexpr std::uint64_t kEvents = 20'000'000;
     if (!explored.exploration.counts.complete) return;
     scenarios::FormulaOptions how{.max_events = kEvents};
     how.exploration.interrupted = [this] { return is_interrupted(); };

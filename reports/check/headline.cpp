@@ -105,9 +105,11 @@ std::string condition_text(const ExploredStory& story, const ExploredProperty& p
   const bool is_one = margins.size() == 1 && margins.front().values.empty();
   if (margins.empty() || (is_one && needs_nothing(margins.front()))) {
     std::string borders = borders_text(story, zh);
-    // Of two of them less of each may be too much of both.
-    is_border = is_whole && story.formulas.borders.size() == 1;
-    if (!borders.empty()) return borders;
+    if (!borders.empty()) {
+      // Of two of them less of each may be too much of both.
+      is_border = is_whole && story.formulas.borders.size() == 1;
+      return borders;
+    }
   }
   if (is_one && needs_nothing(margins.front())) {
     const std::string& name = margins.front().parameter;

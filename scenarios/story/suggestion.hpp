@@ -14,9 +14,9 @@ namespace lockstep::scenarios {
 /// capitals do not count). The earlier one of two that are equally near; nothing if `valid` is empty.
 std::optional<std::string_view> nearest(std::string_view given, std::span<const std::string_view> valid);
 
-/// How a message about `given` ends: `did you mean "ttl"?` where one name is what other tools call so, or near enough to
-/// be a slip of the keyboard; otherwise all that is valid, and of a long list the nearest if it is near, or some of
-/// them.
+/// How a message about `given` ends: `did you mean "ttl"?` where one name is what other tools call so, or so near that
+/// it may be a slip of the keyboard; otherwise all that is valid, and of a long list the nearest if it is near, or some
+/// of them.
 std::string suggestion(std::string_view given, std::span<const std::string_view> valid);
 
 /// For a file that is not there: "; did you mean "a.toml"?" where one with this ending beside it is near enough; else

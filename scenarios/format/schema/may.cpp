@@ -14,7 +14,13 @@ using sim::FaultKind;
 constexpr std::int64_t kTimesMax = 1'000;
 
 constexpr auto kAllowedKinds = sim::named_fault_kinds();
-constexpr FixedText kAllowedKindNames = listed_kinds(kAllowedKinds);
+constexpr std::string_view kFailover = "failover";
+constexpr FixedText kAllowedKindNames = [] {
+  std::array<std::string_view, kAllowedKinds.size() + 1> names{};
+  for (std::size_t i = 0; i < kAllowedKinds.size(); ++i) names[i] = kAllowedKinds[i].first;
+  names.back() = kFailover;
+  return listed(names, "\"", " or ");
+}();
 
 constexpr Kinds kAllowedOfAMessage = bits_where(kAllowedKinds, sim::strikes_message);
 constexpr Kinds kAllowedOfClients =
@@ -117,7 +123,6 @@ constexpr Key<MayDraft> kMay[] = {
 
 /// "failover" is short for: the primary dies for good, and who watches it does the rest.
 Node as_told(const Node& table, const Draft& draft) {
-  constexpr std::string_view kFailover = "failover";
   const Node* kind = find(table, "kind");
   const auto* text = kind == nullptr ? nullptr : std::get_if<std::string>(&kind->value);
   if (text == nullptr || *text != kFailover) return table;
