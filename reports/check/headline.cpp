@@ -89,6 +89,13 @@ std::string borders_text(const ExploredStory& story, bool zh) {
     faults.push_back(text);
   }
   if (works.empty()) return "";
+  // What has no length may happen all the same: deaths, and messages that are lost.
+  const std::vector<std::string> all = faults_in_words(story.scenario, zh ? Language::zh : Language::en);
+  std::vector<std::string> besides;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (sim::words_of(story.scenario.may[i].kind).once.en.empty()) besides.push_back(all[i]);
+  }
+  if (!besides.empty()) works.front() += (zh ? "，其间：" : ", with ") + joined(besides, zh ? "；" : "; ");
   if (faults.empty()) return works.front();
   return works.front() + (zh ? "；或者，" : "; or, ") + faults.front();
 }
@@ -107,7 +114,7 @@ std::string condition_text(const ExploredStory& story, const ExploredProperty& p
     std::string borders = borders_text(story, zh);
     if (!borders.empty()) {
       // Of two of them less of each may be too much of both.
-      is_border = is_whole && story.formulas.borders.size() == 1;
+      is_border = is_whole && story.formulas.borders.size() == 1 && story.formulas.borders.front().is_whole;
       return borders;
     }
   }

@@ -128,19 +128,22 @@ class Margin {
       if (is_close()) break;
     }
     // From the file's own figure: very short and very long work can have many more orders.
-    if (!kept && !broken) (is_broken(story, start_) == true ? broken : kept) = start_;
+    const auto look_at = [&](Duration value) {
+      const std::optional<bool> there = is_broken(story, value);
+      if (!there) throw Gone();
+      (*there ? broken : kept) = value;
+    };
+    if (!kept && !broken) look_at(start_);
     for (Duration value = kept.value_or(start_); !broken;) {
       value = value * 2;
       if (value > far_) return std::nullopt;
-      (is_broken(story, value) == true ? broken : kept) = value;
+      look_at(value);
     }
     constexpr std::int64_t kNothing = 1'000;  // what still breaks with a thousandth of it breaks with nothing
     for (Duration value = *broken; !kept;) {
       value = value / 2;
       if (value * kNothing < start_) return std::nullopt;
-      const std::optional<bool> there = is_broken(story, value);
-      if (!there) throw Gone();
-      (*there ? broken : kept) = value;
+      look_at(value);
     }
     bool is_first = true;
     while (!is_close()) {
@@ -289,7 +292,10 @@ class FormulaSearch {
     if (works_less) at = margin.in(base.story(), guess_of(main));
     if (!at) return std::nullopt;
     is_any_margin = true;
-    found_.borders.push_back({lengths_[main].name, lengths_[main].is_work, works_less, *at, least_work(base)});
+    // Of a length that the file has exactly, only that length was looked at.
+    const bool is_whole = lengths_[main].kind != Kind::exact;
+    found_.borders.push_back(
+        {lengths_[main].name, lengths_[main].is_work, works_less, is_whole, *at, least_work(base)});
     if (only_borders_) return std::nullopt;
     std::vector<Slope> slopes;
     Formula formula;

@@ -50,6 +50,7 @@ struct FormulaBorder {
   std::string length;
   bool is_work = false;
   bool works_less = false;  ///< with the least time of work that the file allows: with the greatest it breaks anyhow
+  bool is_whole = true;     ///< all that is shorter was searched, too, down to the least of the file
   checker::Extent at;
   sim::Duration work;  ///< for how long clients worked there
   bool operator==(const FormulaBorder&) const = default;
