@@ -95,7 +95,8 @@ std::string borders_text(const ExploredStory& story, bool zh) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (sim::words_of(story.scenario.may[i].kind).once.en.empty()) besides.push_back(all[i]);
   }
-  if (!besides.empty()) works.front() += (zh ? "，其间：" : ", with ") + joined(besides, zh ? "；" : "; ");
+  if (!besides.empty())
+    works.front() += fmt::format(fmt::runtime(zh ? "（{}）" : ", with {}"), joined(besides, zh ? "；" : "; "));
   if (faults.empty()) return works.front();
   return works.front() + (zh ? "；或者，" : "; or, ") + faults.front();
 }
