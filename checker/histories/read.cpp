@@ -6,13 +6,14 @@
 #include <memory>
 
 #include "checker/histories/edn.hpp"
+#include "checker/histories/intervals.hpp"
 #include "checker/histories/json.hpp"
 #include "checker/histories/log.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {
 
-constexpr std::array<std::string_view, 4> kFormats{"auto", "edn", "json", "log"};
+constexpr std::array<std::string_view, 6> kFormats{"auto", "edn", "json", "log", "intervals", "csv"};
 
 bool is_between_values(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
 
@@ -33,8 +34,11 @@ Format detect(std::string_view text, Format otherwise) {
     if (c == '{') {
       ++i;
       while (i < text.size() && is_between_values(text[i])) ++i;
-      return i < text.size() && (text[i] == '"' || text[i] == '\'') ? Format::json : Format::edn;
+      const bool is_json = i < text.size() && (text[i] == '"' || text[i] == '\'');
+      if (!is_json) return Format::edn;
+      return begins_with_interval(text) ? Format::intervals : Format::json;
     }
+    if (!in_brackets && begins_with_table(text.substr(i))) return Format::table;
     return in_brackets ? Format::edn : otherwise;
   }
 }
@@ -43,6 +47,8 @@ std::unique_ptr<EventReader> reader_of(Format format, Window& window) {
   switch (format) {
     case Format::json: return std::make_unique<JsonEvents>(window);
     case Format::log: return std::make_unique<LogEvents>(window);
+    case Format::intervals: return std::make_unique<IntervalEvents>(window);
+    case Format::table: return std::make_unique<TableEvents>(window);
     case Format::edn:
     case Format::automatic: break;
   }

@@ -12,9 +12,10 @@
 
 namespace lockstep::checker::history_formats {
 
-enum class Format : std::uint8_t { automatic, edn, json, log };
+enum class Format : std::uint8_t { automatic, edn, json, log, intervals, table };
 
-/// Their names on the command line, in the order of the enumerators: "auto", "edn", "json", "log".
+/// Their names on the command line, in the order of the enumerators: "auto", "edn", "json", "log",
+/// "intervals", "csv".
 std::span<const std::string_view> format_names();
 
 struct ReadResult {

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <initializer_list>
 #include <memory>
 #include <ostream>
+#include <set>
 #include <system_error>
 
 #include "checker/histories/read.hpp"
@@ -85,6 +87,45 @@ OwnModel own_model(std::string_view beginning, histories::Format format) {
   return own;
 }
 
+/// Of which model the operations of its beginning can be, and which they are.
+struct Guess {
+  std::string_view model;  ///< empty: none, or several
+  std::string operations;
+  std::optional<histories::Trouble> trouble;  ///< what keeps it from being a history at all
+};
+
+Guess guessed_model(std::string_view beginning, bool is_whole, histories::Format format, std::string_view file) {
+  std::set<std::string> functions;
+  const histories::ReadResult result = histories::read_history(
+      histories::text_source(beginning), format,
+      [&](const histories::Event& event) {
+        std::string name;
+        for (const char c : event.function) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        if (!event.is_nemesis()) functions.insert(name);
+        return std::optional<histories::Complaint>();
+      },
+      std::size_t{1} << 20U, histories::format_of_name(file));
+  Guess guess;
+  // What the beginning is cut off in says nothing.
+  if (is_whole) guess.trouble = result.trouble;
+  constexpr std::size_t kShownMax = 8;
+  for (const std::string& name : functions) {
+    if (static_cast<std::size_t>(std::count(guess.operations.begin(), guess.operations.end(), ',')) + 1 < kShownMax)
+      guess.operations += (guess.operations.empty() ? "" : ", ") + name;
+  }
+  const auto are_among = [&](std::initializer_list<std::string_view> known) {
+    return !functions.empty() && std::all_of(functions.begin(), functions.end(), [&](const std::string& function) {
+      return std::find(known.begin(), known.end(), function) != known.end();
+    });
+  };
+  if (are_among({"acquire", "release", "lock", "unlock", "trylock", "try-lock", "try_lock"})) guess.model = "mutex";
+  if (are_among({"read", "write"})) guess.model = "register";
+  if (guess.model.empty() && are_among({"read", "write", "cas"})) guess.model = "cas-register";
+  if (are_among({"enqueue", "dequeue"})) guess.model = "fifo-queue";
+  if (guess.model.empty() && are_among({"add", "read"})) guess.model = "set";
+  return guess;
+}
+
 std::vector<std::string_view> names_of_models() {
   std::vector<std::string_view> names;
   for (const checker::Model* model : checker::models()) names.push_back(model->name());
@@ -146,20 +187,32 @@ class Reader {
 
   bool take_model(const std::string& file, HistorySource& source) {
     constexpr std::size_t beginning = std::size_t{64} << 10U;
-    const OwnModel own = own_model(source.peek(beginning), how_.format);
+    const std::string_view peeked = source.peek(beginning);
+    const OwnModel own = own_model(peeked, how_.format);
     if (how_.model == nullptr) {
-      if (!source.trouble().empty() || own.name.empty()) {
+      const bool is_whole = peeked.size() < beginning;
+      Guess guess;
+      if (own.name.empty()) guess = guessed_model(peeked, is_whole, how_.format, file);
+      if (guess.trouble && source.trouble().empty()) {
+        err_ << message_of(file, *guess.trouble) << '\n';
+        return false;
+      }
+      if (!source.trouble().empty() || (own.name.empty() && guess.model.empty())) {
         fail(file, !source.trouble().empty()
                        ? source.trouble()
                        : fmt::format("does not say of which model it is; --model says it, one of {}",
                                      fmt::join(names_of_models(), ", ")));
         return false;
       }
-      const checker::Model* model = checker::find_model(own.name);
+      if (own.name.empty())
+        fail(file, fmt::format("taken for a {}, by its operations ({}); --model says another", guess.model,
+                               scenarios::one_line(guess.operations)));
+      const std::string name = own.name.empty() ? std::string(guess.model) : own.name;
+      const checker::Model* model = checker::find_model(name);
       if (model_ != nullptr && model != model_) {
         fail(file,
              fmt::format("is of the model {}, but those before it are of {}; judge them one by one, or say --model",
-                         own.name, model_->name()));
+                         name, model_->name()));
         return false;
       }
       model_ = model;
@@ -225,9 +278,10 @@ effect at any later time, or never; one that failed did not.
 )",
       .options = {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
                          names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
-                  one_of({"--format", "auto|edn|json|log", "what the files are; auto: by their beginning"},
-                         {histories::format_names().begin(), histories::format_names().end()},
-                         [this](std::size_t i) { how_.format = static_cast<histories::Format>(i); }),
+                  one_of(
+                      {"--format", "auto|edn|json|log|intervals|csv", "what the files are; auto: by their beginning"},
+                      {histories::format_names().begin(), histories::format_names().end()},
+                      [this](std::size_t i) { how_.format = static_cast<histories::Format>(i); }),
                   whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"},
                         {.max = 1'000'000'000}, how_.permits),
                   text({"--initial", "V", "what a register holds at first (nil)"}, initial_),

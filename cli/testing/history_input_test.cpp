@@ -168,9 +168,24 @@ TEST_CASE("history input: linearize reads packed files and directories, and says
     CHECK(result.exit == 2);
     CHECK(cli::contains(result.err, message));
   }
-  const cli::Called modelless = cli::called({"linearize", folder / "run"});
+  const cli::Called modelless =
+      cli::called({"linearize", folder.write("put.edn", "{:process 0 :type :invoke :f :put}\n")});
   CHECK(modelless.exit == 2);
   CHECK(cli::contains(modelless.err, "does not say of which model it is; --model says it, one of mutex, owner-mutex"));
+}
+
+TEST_CASE("history input: the operations say of which model they are, and what is no history is refused for that") {
+  const Folder folder;
+  const std::string locks = "client,op,start,end,result\na,lock,0,1,ok\nb,lock,2,3,ok\na,unlock,4,5,ok\n";
+  const cli::Called guessed = cli::called({"linearize", folder.write("locks.csv", locks)});
+  CHECK(guessed.exit == 1);
+  CHECK(cli::contains(guessed.err, "taken for a mutex, by its operations (lock, unlock); --model says another"));
+  CHECK(cli::contains(guessed.out, "not linearizable as a mutex"));
+  CHECK(cli::called({"linearize", folder.write("read.log", "0 :invoke :read nil\n0 :ok :read nil\n")}).exit == 0);
+  const cli::Called broken = cli::called({"linearize", folder.write("bad.csv", "client,op,start,end\na,lock,5,1\n")});
+  CHECK(broken.exit == 2);
+  CHECK(cli::contains(broken.err, "bad.csv:2:1: an operation that ends before it begins"));
+  CHECK_FALSE(cli::contains(broken.err, "--model"));
 }
 
 TEST_CASE(
