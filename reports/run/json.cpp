@@ -178,6 +178,36 @@ Json json_of(const scenarios::ExploredProperty& property, const std::string& wit
   return json;
 }
 
+/// Lengths as texts; coefficients, and the constant in nanoseconds, as numbers: where it is safe, the sum of all is not
+/// below 0 (`strict`: is above 0).
+Json json_of(const scenarios::Formula& formula) {
+  Json json;
+  json["text"] = to_string(formula);
+  json["constant_ns"] = formula.constant;
+  json["strict"] = formula.is_strict;
+  json["corners"] = formula.corners;
+  json["without"] = formula.without;
+  json["terms"] = Json::array();
+  for (const scenarios::FormulaTerm& term : formula.terms) {
+    json["terms"].push_back({{"length", term.length},
+                             {"coefficient", term.coefficient},
+                             {"value", sim::to_string(term.value)},
+                             {"from", sim::to_string(term.box.lo)},
+                             {"to", sim::to_string(term.box.hi)}});
+  }
+  return json;
+}
+
+void add_formulas(Json& json, const scenarios::Formulas& formulas) {
+  for (const scenarios::Formula& formula : formulas.all) json["formulas"].push_back(json_of(formula));
+  for (const scenarios::FormulaBorder& border : formulas.borders) {
+    json["borders"].push_back({{"length", border.length},
+                               {"value", sim::to_string(border.at.value)},
+                               {"attained", border.at.attained},
+                               {"work", sim::to_string(border.work)}});
+  }
+}
+
 Json json_of(const ExploredStory& story, bool times) {
   const scenarios::Exploration& found = story.exploration;
   Json json;
@@ -199,6 +229,7 @@ Json json_of(const ExploredStory& story, bool times) {
   json["unconfirmed"] = found.unconfirmed;
   json["disagreements"] = found.disagreements;
   if (!found.counts.complete) json["random_runs"] = found.random_runs;
+  add_formulas(json, story.formulas);
   json["expected_traces"] = found.expected_traces;
   if (!found.script_mistakes.empty()) json["script_mistakes"] = found.script_mistakes;
   if (!found.mistake.empty()) json["mistake"] = found.mistake;
