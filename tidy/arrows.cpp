@@ -44,6 +44,7 @@ const std::vector<Room> kRooms = {
       "checker/specifications", "checker/properties"}},
     {"checker/histories", {"checker/linearizability", "checker/linearizability/model"}},
     {"checker/histories/fuzzing", {"checker/histories"}},
+    {"checker/histories/testing", {"checker/histories", "checker/linearizability", "checker/linearizability/model"}},
     {"checker/properties/belief",
      {"checker/graphs", "checker/linearizability", "checker/linearizability/model",
       "checker/linearizability/near_linear", "checker/properties"}},
