@@ -16,8 +16,44 @@ namespace {
 using models::locks::Entry;
 using models::locks::ParameterSpec;
 
-/// Short enough for a timeline that fits on a screen.
-constexpr std::string_view kShortLease = "\"100ms\"";
+using models::locks::ParameterRole;
+
+/// What makes a story of this lock one that `check` explores in seconds: short waits, and where servers keep sessions,
+/// or there are several of them, a second client that comes at one moment.
+struct Shape {
+  bool has_sessions = false;
+  bool renews_at_many = false;  ///< a lease that is renewed at several servers: then an explicit one
+  bool is_large = false;        ///< sessions, or renewals at several servers
+  bool pauses_at_work = false;  ///< several servers, and nothing else goes on in a process
+};
+
+Shape shape_of(const Entry& entry) {
+  Shape shape;
+  shape.has_sessions = !server_kind_of(entry).is_redis() && entry.has_background;
+  shape.renews_at_many = entry.has_background && usual_servers(entry) > 1;
+  shape.is_large = shape.has_sessions || shape.renews_at_many;
+  shape.pauses_at_work = entry.many_nodes && !entry.has_background;
+  return shape;
+}
+
+/// Short enough for a timeline that fits on a screen; a session's is longer, since it is renewed every half of it.
+std::string_view short_lease(const ParameterSpec& lease) {
+  return lease.role == ParameterRole::session_ttl ? "\"400ms\"" : "\"100ms\"";
+}
+
+/// The value that the story has of a parameter, as TOML; empty: the algorithm's own.
+std::string short_value(const Entry& entry, const ParameterSpec& spec) {
+  const Shape shape = shape_of(entry);
+  const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
+  const ParameterSpec* explicit_lease = models::locks::find(entry.parameters, ParameterRole::lease);
+  if (shape.renews_at_many && explicit_lease != nullptr) lease = explicit_lease;
+  if (&spec == lease) return std::string(short_lease(spec));
+  const bool is_length = std::holds_alternative<sim::Duration>(spec.fallback);
+  if (spec.name == "wait" && is_length && shape.is_large) return "\"100ms\"";
+  if (spec.name == "acquire_timeout" && is_length) return "\"60ms\"";
+  if (spec.name == "poll") return "\"20ms\"";
+  return "";
+}
 
 std::string lock_table(const Entry& entry) {
   std::string text = fmt::format(
@@ -27,11 +63,10 @@ std::string lock_table(const Entry& entry) {
                                          toml_text::basic_string(entry.id))
                            : fmt::format("script = {}  # docs/your-own-lock.md says what a script can do",
                                          toml_text::basic_string(entry.id)));
-  const ParameterSpec* lease = models::locks::find_lease(entry.parameters);
   for (const ParameterSpec& spec : entry.parameters) {
-    const bool is_lease = &spec == lease;
-    text += is_lease ? fmt::format("{} = {}", spec.name, kShortLease)
-                     : fmt::format("# {} = {}", spec.name, toml_value(spec.fallback));
+    const std::string value = short_value(entry, spec);
+    text += !value.empty() ? fmt::format("{} = {}", spec.name, value)
+                           : fmt::format("# {} = {}", spec.name, toml_value(spec.fallback));
     text += fmt::format("  # {}; {}\n", models::locks::kind_of(spec), spec.meaning);
   }
   return text;
@@ -58,7 +93,8 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
   if (entry.many_nodes) text += "\n# Each on its own: the lock needs a majority of them.\n[servers]\ncount = 3\n";
   const std::size_t servers = usual_servers(entry);
   if (!entry.many_nodes && servers > 1) text += fmt::format("\n[servers]\ncount = {}\n", servers);
-  text +=
+  const Shape shape = shape_of(entry);
+  text += fmt::format(
       "\n"
       "[network]\n"
       "latency = \"1ms\"    # one way\n"
@@ -70,7 +106,7 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       "\n"
       "[[client]]\n"
       "name = \"B\"\n"
-      "acquire_at = [\"0ms\", \"200ms\"]  # run takes the first, check all of them\n"
+      "acquire_at = {}\n"
       "hold = \"30ms\"\n"
       "# attempts = 10    # where the algorithm tries more than once\n"
       "\n"
@@ -79,7 +115,13 @@ std::string new_story(const Entry& entry, std::string_view title, std::string_vi
       "[[may]]\n"
       "kind = \"pause\"      # a garbage collection, a page fault, a virtual machine that is moved\n"
       "client = \"A\"\n"
-      "length = [\"0ms\", \"500ms\"]\n"
+      "{}"
+      "length = [\"0ms\", \"{}\"]\n",
+      shape.is_large ? "\"10ms\"  # [\"0ms\", \"200ms\"] is any moment of these; then check takes longer"
+                     : "[\"0ms\", \"200ms\"]  # run takes the first, check all of them",
+      shape.pauses_at_work ? "during = \"work\"   # without it anywhere; then check takes longer\n" : "",
+      shape.has_sessions ? "2s" : "500ms");
+  text +=
       "\n"
       "# What does happen, in run. Take the # away, let B come at \"110ms\", and look at the timeline.\n"
       "# [[fault]]\n"
