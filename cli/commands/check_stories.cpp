@@ -389,17 +389,11 @@ std::string Check::give_all(std::vector<Scenario>& stories) const {
 
 /// Where it takes no longer than people wait; and where they ask.
 std::optional<scenarios::FormulaOptions> Check::wanted_formulas(const reports::ExploredStory& story) const {
-  constexpr std::uint64_t kSmall = 3'000, kMiddling = 100'000, kUnasked = 1'000'000;
   if (options_.tick || !given_.empty() || !options_.exploration.parameter.empty()) return std::nullopt;
-  const checker::ExplorerCounts& counts = story.exploration.counts;
-  scenarios::FormulaOptions how;
-  how.exploration = options_.exploration;
   constexpr std::uint64_t kAsked = 100'000'000;
-  how.max_events = kAsked;
-  if (formula_) return how;
-  if (!counts.complete || counts.events > kMiddling) return std::nullopt;
-  how.max_events = kUnasked;
-  how.only_borders = counts.events > kSmall;
+  std::optional<scenarios::FormulaOptions> how = scenarios::unasked_formulas(story.exploration);
+  if (formula_) how = scenarios::FormulaOptions{.max_events = kAsked};
+  if (how) how->exploration = options_.exploration;
   return how;
 }
 

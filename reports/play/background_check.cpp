@@ -4,7 +4,9 @@
 #include <utility>
 #include <variant>
 
+#include "reports/check/headline.hpp"
 #include "scenarios/checking/check.hpp"
+#include "scenarios/checking/formula.hpp"
 #include "scenarios/format/writer.hpp"
 
 namespace lockstep::reports::play {
@@ -64,6 +66,11 @@ void BackgroundCheck::explore(scenarios::Scenario scenario) {
     auto story = std::make_shared<ExploredStory>();
     story->scenario = std::move(scenario);
     story->exploration = std::get<scenarios::Exploration>(std::move(explored));
+    if (auto how = scenarios::unasked_formulas(story->exploration)) {
+      how->exploration.interrupted = options.exploration.interrupted;
+      story->formulas = scenarios::formulas_of(story->scenario, catalogue_, headline_property(*story).name, *how);
+      story->formulas.why.clear();
+    }
     State state{.phase = Phase::done};
     state.traces = story->exploration.counts.traces;
     state.seconds = story->exploration.seconds;

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "reports/check/headline.hpp"
 #include "reports/json/json.hpp"
 #include "reports/picture/diagram.hpp"
 #include "reports/play/edits.hpp"
@@ -91,6 +92,16 @@ Json witnesses_json(const ExploredStory* explored) {
     if (property.witness) list.push_back(property.name);
   }
   return list;
+}
+
+/// The first sentence of the check, beside the button that asked for it; null: this text was not checked.
+Json answer_json(const ExploredStory* explored) {
+  if (explored == nullptr) return {};
+  const Headline answer = headline(*explored, Language::en);
+  const VerdictWords& words = words_of(answer.verdict);
+  return {{"look", words.look},
+          {"en", fmt::format("{} {}", words.sign, answer.text)},
+          {"zh", fmt::format("{} {}", words.sign, headline(*explored, Language::zh).text)}};
 }
 
 std::string_view phase_name(BackgroundCheck::Phase phase) {
@@ -182,6 +193,7 @@ Response Bench::run(std::string_view body) {
                       {"algorithm", is_own ? "" : story.scenario.lock.algorithm},
                       {"faults", story.scenario.faults.size()},
                       {"notes", notes},
+                      {"answer", answer_json(explored.get())},
                       {"witnesses", witnesses_json(explored.get())}});
 }
 

@@ -388,6 +388,8 @@ TEST_CASE("play: a check runs behind the page, one at a time, and its witness is
   CHECK_THAT(answer["body"].get<std::string>(), Catch::Contains("71ms"));
   REQUIRE_FALSE(answer["witnesses"].empty());
   CHECK(answer["witnesses"][0] == "mutual-exclusion");
+  CHECK(answer["answer"]["look"] == "bad");
+  CHECK(std::string(answer["answer"]["en"]).starts_with("✗ Breaks once"));
   const json witness = played.asked("/witness", {{"text", text}, {"property", "mutual-exclusion"}});
   const json shown = played.asked("/run", {{"text", witness["text"]}});
   CHECK_THAT(shown["body"].get<std::string>(), Catch::Contains("verdict bad"));

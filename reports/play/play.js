@@ -90,6 +90,7 @@ function show(answer) {
   byId("notes").replaceChildren(...notes);
   showForm(answer.form);
   showFaults(answer.faults);
+  showAnswer(answer.answer);
   showWitnesses(answer.witnesses);
   offerFaults();
 }
@@ -306,6 +307,14 @@ byId("check").addEventListener("click", async () => {
   look();
 });
 byId("cancel").addEventListener("click", () => ask("check/cancel", {}));
+
+/** The check's answer, as long as the text is the one that was checked. @param {(Both & {look: string}) | null} answer */
+function showAnswer(answer) {
+  const place = byId("answer-of-check");
+  place.className = answer ? `verdict ${answer.look}` : "";
+  if (answer) sayBoth(place, answer.en, answer.zh);
+  else place.replaceChildren();
+}
 
 /** @param {string[]} properties */
 function showWitnesses(properties) {

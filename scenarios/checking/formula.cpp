@@ -512,6 +512,16 @@ Formulas formulas_of(const Scenario& story, const models::locks::Catalogue& cata
   return FormulaSearch(asked, catalogue, property, options)();
 }
 
+std::optional<FormulaOptions> unasked_formulas(const Exploration& exploration) {
+  constexpr std::uint64_t kSmall = 3'000, kMiddling = 100'000, kUnasked = 1'000'000;
+  const checker::ExplorerCounts& counts = exploration.counts;
+  if (!counts.complete || counts.events > kMiddling) return std::nullopt;
+  FormulaOptions how;
+  how.max_events = kUnasked;
+  how.only_borders = counts.events > kSmall;
+  return how;
+}
+
 std::string to_string(const Formula& formula) {
   std::string safer, worse;
   const auto add = [](std::string& side, std::int64_t coefficient, const std::string& name) {

@@ -9,6 +9,7 @@
 // of what lies between them.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -65,6 +66,10 @@ struct Formulas {
 /// Requires: the story can be explored.
 Formulas formulas_of(const Scenario& story, const models::locks::Catalogue& catalogue, std::string_view property,
                      const FormulaOptions& options);
+
+/// What is looked for where nobody asked, so that nobody waits for it: of small worlds formulas, of larger ones
+/// borders. Nothing: of what is larger still, or was cut.
+std::optional<FormulaOptions> unasked_formulas(const Exploration& exploration);
 
 /// "safe while ttl + least latency ≥ pause + hold + greatest latency".
 std::string to_string(const Formula& formula);

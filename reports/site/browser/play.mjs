@@ -198,6 +198,7 @@ async function testCheck() {
   await page.waitForTimeout(600);
   await page.locator("#check").click();
   await until("a check ends", () => /see the promises/.test(document.getElementById("progress").textContent ?? ""));
+  await until("the answer stands beside the button", () => /Breaks once a client is paused for more than 71ms/.test(document.getElementById("answer-of-check").textContent ?? ""));
   await until("the margin is told", () => /above 71ms/.test(document.getElementById("promises")?.textContent ?? ""));
   await shot("checked");
   const witness = page.locator("#witnesses button", { hasText: "mutual-exclusion" });
