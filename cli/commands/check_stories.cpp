@@ -274,7 +274,7 @@ explored; a file that is named is explored whatever it costs.
                [this](const std::string& value) { return take_given(value); }, Option::Takes::each),
            flag({"--formula", "",
                  "look for the condition between the file's lengths under which it is kept, and say where that was\n"
-                 "shown (docs/manual/margins.md; needs exactly one story; small ones have it anyhow)"},
+                 "shown (docs/manual/exploring.md; needs exactly one story; small ones have it anyhow)"},
                 formula_),
            whole({"--max-traces", "N", "stop each story after N traces"}, {}, how.max_traces),
            whole({"--max-events", "N", "stop each story after N events, those of runs that are no traces included"}, {},

@@ -180,8 +180,11 @@ class Reader {
   }
 
  private:
-  std::nullopt_t fail(const std::string& file, std::string_view message) {
+  void say(const std::string& file, std::string_view message) {
     err_ << fmt::format("{}: {}\n", file == "-" ? "standard input" : scenarios::one_line(file), message);
+  }
+  std::nullopt_t fail(const std::string& file, std::string_view message) {
+    say(file, message);
     return std::nullopt;
   }
 
@@ -205,8 +208,8 @@ class Reader {
         return false;
       }
       if (own.name.empty())
-        fail(file, fmt::format("taken for a {}, by its operations ({}); --model says another", guess.model,
-                               scenarios::one_line(guess.operations)));
+        say(file, fmt::format("taken for a {}, by its operations ({}); --model says another", guess.model,
+                              scenarios::one_line(guess.operations)));
       const std::string name = own.name.empty() ? std::string(guess.model) : own.name;
       const checker::Model* model = checker::find_model(name);
       if (model_ != nullptr && model != model_) {

@@ -16,19 +16,25 @@ std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::
                                                          const models::locks::Catalogue& catalogue, std::ostream& err,
                                                          std::vector<scenarios::Diagnostic>* refused) {
   std::vector<scenarios::Diagnostic> bad;
-  // One message for each argument that is bad, not only for the first.
-  std::vector<std::string> good;
-  for (const std::string& file : files) {
-    const auto alone = scenarios::find_scenarios(std::span(&file, 1));
-    if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&alone))
-      bad.push_back(*trouble);
-    else
-      good.push_back(file);
+  auto found = scenarios::find_scenarios(files);
+  if (std::holds_alternative<scenarios::Diagnostic>(found)) {
+    // One message for each argument that is bad, not only for the first.
+    std::vector<std::string> good;
+    for (const std::string& file : files) {
+      const auto alone = scenarios::find_scenarios(std::span(&file, 1));
+      if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&alone))
+        bad.push_back(*trouble);
+      else
+        good.push_back(file);
+    }
+    if (refused != nullptr) found = scenarios::find_scenarios(good);
   }
+  // What was there at the first look may be gone at the second.
+  if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&found); trouble != nullptr && bad.empty())
+    bad.push_back(*trouble);
   std::vector<scenarios::Scenario> loaded;
-  if (bad.empty() || refused != nullptr) {
-    const auto found = scenarios::find_scenarios(good);
-    for (const std::filesystem::path& path : std::get<std::vector<std::filesystem::path>>(found)) {
+  if (const auto* paths = std::get_if<std::vector<std::filesystem::path>>(&found)) {
+    for (const std::filesystem::path& path : *paths) {
       auto result = scenarios::load(path, catalogue);
       if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
         bad.push_back(*trouble);

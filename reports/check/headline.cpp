@@ -209,6 +209,10 @@ Headline headline(const ExploredStory& story, Language language) {
                       word_of(property.verdict, language), why)};
 }
 
+std::string_view look_of(const Headline& answer) {
+  return answer.verdict == Verdict::not_judged ? words_of(Verdict::unknown).look : words_of(answer.verdict).look;
+}
+
 std::vector<std::string> formulas_in_words(const ExploredStory& story, Language language) {
   const bool zh = language == Language::zh;
   std::vector<std::string> lines;

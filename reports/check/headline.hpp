@@ -20,6 +20,9 @@ struct Headline {
 /// it." Of several broken properties the one that says most: who holds the lock comes first.
 Headline headline(const ExploredStory& story, Language language);
 
+/// How it looks on a page: "bad", "good" or "warning". No answer is a warning, whatever kept it from being one.
+std::string_view look_of(const Headline& answer);
+
 /// The property that the sentence is about.
 const scenarios::ExploredProperty& headline_property(const ExploredStory& story);
 

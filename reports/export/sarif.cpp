@@ -59,21 +59,30 @@ std::size_t rule_index(std::string_view property) {
       all.begin());
 }
 
+/// One property of a story that is not as expected: where the file expects it, or names the algorithm that claims it.
+Json sarif_result(const scenarios::Scenario& scenario, std::string_view property,
+                  const std::optional<scenarios::Expectation>& expected, std::string_view level,
+                  const std::string& text, const std::vector<std::string>& by) {
+  const scenarios::Position at = expected ? expected->position : scenario.lock.algorithm_at;
+  Json result;
+  result["ruleId"] = property;
+  result["ruleIndex"] = rule_index(property);
+  result["level"] = level;
+  result["message"] = message_of(text);
+  result["locations"] = Json::array({location_of(scenario.file, at)});
+  result["properties"] = {{"story", printable(scenario.id)},
+                          {"algorithm", printable(scenario.lock.algorithm)},
+                          {"by", printable(joined(by))}};
+  return result;
+}
+
 Json sarif_result(const Story& story, const scenarios::Judgement& judgement) {
   const checker::Finding& finding = judgement.finding;
   std::string text = fmt::format("{}: {}", finding.property, surprise_text(story.outcome, judgement));
   if (!finding.why.empty()) text += ". " + finding.why;
-  const scenarios::Position at = judgement.expected ? judgement.expected->position : story.scenario.lock.algorithm_at;
-  Json result;
-  result["ruleId"] = finding.property;
-  result["ruleIndex"] = rule_index(finding.property);
-  result["level"] = "error";
-  result["message"] = message_of(text);
-  result["locations"] = Json::array({location_of(story.scenario.file, at)});
-  result["properties"] = {{"story", printable(story.scenario.id)},
-                          {"algorithm", printable(story.scenario.lock.algorithm)},
-                          {"by", printable(joined(blamed(story.outcome, finding)))},
-                          {"digest", digest_text(story.outcome.digest)}};
+  Json result =
+      sarif_result(story.scenario, finding.property, judgement.expected, "error", text, blamed(story.outcome, finding));
+  result["properties"]["digest"] = digest_text(story.outcome.digest);
   return result;
 }
 
@@ -91,17 +100,8 @@ Json sarif_result(const ExploredStory& story, const scenarios::ExploredProperty&
     text += "; " + threshold_text(story, threshold, Language::en);
   if (!property.why.empty()) text += ". " + property.why;
   const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == scenarios::Agreement::open;
-  const scenarios::Position at = property.expected ? property.expected->position : story.scenario.lock.algorithm_at;
-  Json result;
-  result["ruleId"] = property.name;
-  result["ruleIndex"] = rule_index(property.name);
-  result["level"] = is_open ? "warning" : "error";
-  result["message"] = message_of(text);
-  result["locations"] = Json::array({location_of(story.scenario.file, at)});
-  result["properties"] = {{"story", printable(story.scenario.id)},
-                          {"algorithm", printable(story.scenario.lock.algorithm)},
-                          {"by", printable(joined(property.by))}};
-  return result;
+  return sarif_result(story.scenario, property.name, property.expected, is_open ? "warning" : "error", text,
+                      property.by);
 }
 
 std::string sarif_text(Json results, Json notifications, bool is_successful, std::string_view version) {

@@ -99,7 +99,7 @@ Json answer_json(const ExploredStory* explored) {
   if (explored == nullptr) return {};
   const Headline answer = headline(*explored, Language::en);
   const VerdictWords& words = words_of(answer.verdict);
-  return {{"look", words.look},
+  return {{"look", look_of(answer)},
           {"en", fmt::format("{} {}", words.sign, answer.text)},
           {"zh", fmt::format("{} {}", words.sign, headline(*explored, Language::zh).text)}};
 }

@@ -20,7 +20,6 @@ using checker::Verdict;
 using sim::Duration;
 using Kind = StoryLength::Kind;
 
-constexpr Duration kNanosecond = Duration::nanoseconds(1);
 /// So far beyond a border a run shows the violation, in whole nanoseconds.
 constexpr Duration kApart = Duration::nanoseconds(3);
 constexpr Duration kMillisecond = Duration::milliseconds(1);
@@ -40,10 +39,8 @@ class Asked {
     how_.asks = [this](std::string_view name) { return name == property_; };
     how_.save = nullptr, how_.resume_from.clear(), how_.progress = nullptr;
     how_.max_traces = 0;
-    how_.max_events = options.max_events;
   }
 
-  std::uint64_t explorations() const { return explorations_; }
   /// By a bound.
   bool has_ended() const { return has_ended_; }
 
@@ -52,14 +49,14 @@ class Asked {
     has_ended_ = has_ended_ || events_ >= options_.max_events;
     if (has_ended_) throw Gone();
     how_.parameter = parameter;
-    ++explorations_;
+    how_.max_events = options_.max_events - events_;
     const auto found = explore(story, catalogue_, how_);
     const auto* exploration = std::get_if<Exploration>(&found);
-    has_ended_ = exploration == nullptr || !exploration->counts.complete;
+    if (exploration == nullptr) throw Gone();  // these figures are no story that can be explored; others may be
+    has_ended_ = !exploration->counts.complete;
     if (has_ended_) throw Gone();
     events_ += exploration->counts.events;
-    const ExploredProperty& property = exploration->property(property_);
-    return property;
+    return exploration->property(property_);
   }
 
  private:
@@ -67,7 +64,6 @@ class Asked {
   std::string_view property_;
   const FormulaOptions& options_;
   ExplorationOptions how_;
-  std::uint64_t explorations_ = 0;
   std::uint64_t events_ = 0;
   bool has_ended_ = false;
 };
@@ -309,7 +305,6 @@ class FormulaSearch {
     formula.is_strict = at->attained;
     write(formula, main, base, *at, slopes);
     if (!show(formula, base, margin, slopes, *at)) throw Gone();
-    formula.explorations = ask_.explorations();
     return formula;
   }
 

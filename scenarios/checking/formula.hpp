@@ -35,7 +35,6 @@ struct Formula {
   bool is_strict = false;            ///< kept while the sum is above 0; false: while it is 0 or above
   std::vector<std::string> without;  ///< faults that the file allows, and of which it was shown without them alone
   std::uint64_t corners = 0;
-  std::uint64_t explorations = 0;  ///< all that it took
   bool operator==(const Formula&) const = default;
 };
 

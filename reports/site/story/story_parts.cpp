@@ -65,14 +65,13 @@ Text observed_in(const Story& story, const checker::Finding& finding) {
 void add_answer(const ExploredStory& explored, Values& page) {
   const Headline en = headline(explored, Language::en);
   const Headline zh = headline(explored, Language::zh);
-  const VerdictWords& words = words_of(en.verdict);
   std::vector<Values> formulas;
   const std::vector<std::string> in_english = formulas_in_words(explored, Language::en);
   const std::vector<std::string> in_chinese = formulas_in_words(explored, Language::zh);
   for (std::size_t i = 0; i < in_english.size(); ++i)
     formulas.push_back({{"formula", Text{in_english[i], in_chinese[i]}}});
-  page.set("headline", Values{{"look", en.verdict == Verdict::not_judged ? "warning" : words.look},
-                              {"sign", words.sign},
+  page.set("headline", Values{{"look", look_of(en)},
+                              {"sign", words_of(en.verdict).sign},
                               {"answer", Text{en.text, zh.text}},
                               {"formulas", formulas}});
   if (!explored.replay) return;
