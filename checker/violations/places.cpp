@@ -60,7 +60,7 @@ void ViolationFinder::begin_crowd(std::size_t member, bool is_widened) {
   begin("capacity", is_widened, {}, {});
   for (const Companion& one : crowd_) current_->by.push_back(beliefs_[one.belief].process);
   for (const Companion& one : crowd_) {
-    for (const Companion& other : crowd_) add_alive(ways_[one.way], beliefs_[other.belief].from);
+    for (const Companion& other : crowd_) add_together(ways_[one.way], beliefs_[other.belief].from);
     add_sides(ways_[one.way].sides);
   }
   finish();

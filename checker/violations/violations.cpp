@@ -134,6 +134,8 @@ void ViolationFinder::begin(std::string_view property, bool is_widened, sim::Pro
   current_->constraints.clear();
   current_->sums.clear();
   current_->pauses.clear();
+  current_->lasts = false;
+  current_->lengths.clear();
   current_->by.clear();
   for (const sim::ProcessId process : {a, b}) {
     if (process.is_valid()) current_->by.push_back(process);
@@ -250,6 +252,14 @@ void ViolationFinder::add_alive(const AliveWay& way, sim::Instant moment) {
   add_unnoticed(way, moment);
 }
 
+/// The same, where it lasts until one of them is alive no more.
+void ViolationFinder::add_together(const AliveWay& way, sim::Instant moment) {
+  add_alive(way, moment);
+  current_->lasts = true;
+  if (way.event) current_->lengths.push_back({moment, *way.event});
+  if (way.clock && !way.work_pause) current_->lengths.push_back({moment, *way.clock});
+}
+
 /// The deadline has not been noticed by then.
 void ViolationFinder::add_unnoticed(const AliveWay& way, sim::Instant moment) {
   if (!way.clock) return;
@@ -291,10 +301,10 @@ void ViolationFinder::mutual_exclusion() {
         for (std::size_t y = ways_b.begin; y < ways_b.end; ++y) {
           begin("mutual-exclusion", ways_[x].is_widened || ways_[y].is_widened, a.process, b.process);
           // What is most likely impossible first.
-          add_alive(ways_[x], b.from);
-          add_alive(ways_[y], a.from);
-          add_alive(ways_[x], a.from);
-          add_alive(ways_[y], b.from);
+          add_together(ways_[x], b.from);
+          add_together(ways_[y], a.from);
+          add_together(ways_[x], a.from);
+          add_together(ways_[y], b.from);
           add_sides(ways_[x].sides);
           add_sides(ways_[y].sides);
           finish();
@@ -471,8 +481,13 @@ bool SumConstraint::operator==(const SumConstraint& o) const {
   return moment.identical(o.moment) && base.identical(o.base) && from.identical(o.from) && until.identical(o.until);
 }
 
+void Violation::last_longer_than(sim::Duration length) {
+  for (const Length& each : lengths) constraints.push_back(Constraint::less_than(each.from + length, each.until));
+  for (SumConstraint& sum : sums) sum.moment = sum.moment + length;
+}
+
 std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
-                             std::vector<ParametricBound>& bounds) {
+                             std::vector<ParametricBound>& bounds, std::uint32_t lasting) {
   std::vector<const SumConstraint*> lengths;
   for (const SumConstraint& sum : sums) {
     const auto is_same = [&](const SumConstraint* s) {
@@ -485,7 +500,7 @@ std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t 
       bounds.push_back({Constraint::at_most(sum.until, sum.from), parameter, ParametricBound::none});
       bounds.push_back({Constraint::at_most(sum.from, sum.until), ParametricBound::none, parameter});
     }
-    bounds.push_back({Constraint::less_than(sum.moment, sum.base), parameter, ParametricBound::none});
+    bounds.push_back({Constraint::less_than(sum.moment, sum.base), parameter, lasting});
   }
   return static_cast<std::uint32_t>(lengths.size());
 }

@@ -79,6 +79,11 @@ struct Violation {
   std::vector<SumConstraint> sums;      ///< and these
   std::vector<WorkPauses> pauses;       ///< for a witness: what the sums rest on
   bool is_widened = false;              ///< necessary, but not sufficient: only a replay tells
+  bool lasts = false;                   ///< several hold at once for some time, no longer than each of these, and sums
+  std::vector<Length> lengths;
+
+  /// The same, but that it lasts longer than this: more constraints and sums. Requires: it lasts.
+  void last_longer_than(sim::Duration length);
 };
 
 /// For tests alone: a judge that is broken on purpose, so that it calls kept what can be broken (or of a semaphore the
@@ -231,6 +236,7 @@ class ViolationFinder {
   sim::Instant deadline_of(const Belief& belief) const;
   void add_pause_chains(const Belief& belief, std::optional<sim::Instant> event, std::size_t first_pause);
   void add_alive(const AliveWay& way, sim::Instant moment);
+  void add_together(const AliveWay& way, sim::Instant moment);
   void add_unnoticed(const AliveWay& way, sim::Instant moment);
   void begin_pauses(std::uint32_t event, sim::Instant begin);
   void add_sides(Slice sides);
@@ -385,9 +391,10 @@ struct Violable {
 };
 
 /// The sums of a way as bounds with a parameter for each length in them, from `first_parameter` on; returns how many
-/// parameters that are. Each is at least 0.
+/// parameters that are. Each is at least 0. With each sum holds by as much more as the parameter `lasting` is, if one
+/// is given.
 std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
-                             std::vector<ParametricBound>& bounds);
+                             std::vector<ParametricBound>& bounds, std::uint32_t lasting = ParametricBound::none);
 /// What a length of `SumConstraint` is at most.
 inline constexpr sim::Duration kLongestLength = sim::Duration::seconds(6 * 86'400);
 

@@ -194,7 +194,7 @@ class Check final : public Call {
   scenarios::CheckOptions options_;
   std::uint64_t max_memory_ = half_of_memory();
   std::vector<std::pair<std::string, sim::Duration>> given_;  ///< faults of this parameter are no larger
-  File witness_, graph_, wait_for_, margins_, checkpoint_;
+  File witness_, worst_, graph_, wait_for_, margins_, checkpoint_;
   bool all_ = false;  ///< of directories also what is slow or rare
   bool resume_ = false;
   bool times_ = true;
@@ -251,6 +251,10 @@ explored; a file that is named is explored whatever it costs.
                  "write the run that breaks the first broken property as a scenario file\n"
                  "(needs exactly one story)"},
                 witness_),
+           file({"--worst", "FILE",
+                 "likewise the run in which that lasts longest, of two that hold a lock at once (needs\n"
+                 "exactly one story)"},
+                worst_),
            file({"--graph", "FILE",
                  "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
                  "worlds (needs exactly one story)"},
@@ -334,7 +338,8 @@ std::string Check::mistake() {
   if (options_.tick && !how.reduction) return "--ticks reduces nothing, so --no-reduction has no meaning with it";
   if (options_.tick && checkpoint_) return "--ticks and --checkpoint exclude each other: the grid keeps no checkpoints";
   for (const auto& [option, file, what] :
-       {std::tuple("--witness", &witness_, "a witness"), std::tuple("--margins-json", &margins_, "the margins"),
+       {std::tuple("--witness", &witness_, "a witness"), std::tuple("--worst", &worst_, "a witness"),
+        std::tuple("--margins-json", &margins_, "the margins"),
         std::tuple("--wait-for", &wait_for_, "a deadlock's graph")}) {
     if (options_.tick && *file)
       return fmt::format("--ticks and {} exclude each other: leave --ticks out to get {}", option, what);
@@ -423,13 +428,18 @@ bool Check::write_margins(const reports::ExploredStory& story, const models::loc
 
 bool Check::write_files(const reports::ExploredStory& story, std::ostream& err) const {
   bool done = true;
-  if (witness_) {
-    const std::optional<std::size_t> shown = reports::shown_witness(story);
-    if (shown && *shown < story.witness_files.size())
-      done = write_file(*witness_,
-                        scenarios::to_toml(*story.exploration.properties[*shown].witness, folder_of(*witness_)), err);
+  const std::optional<std::size_t> shown = reports::shown_witness(story);
+  const scenarios::ExploredProperty* const broken = shown ? &story.exploration.properties[*shown] : nullptr;
+  const auto write = [&](const std::string& file, const Scenario* run, std::string_view what) {
+    if (run == nullptr)
+      err << fmt::format("lockstep: there is no {}, so {} is not written\n", what, file);
     else
-      err << fmt::format("lockstep: there is no witness, so {} is not written\n", *witness_);
+      done = write_file(file, scenarios::to_toml(*run, folder_of(file)), err) && done;
+  };
+  if (witness_) write(*witness_, broken != nullptr ? &*broken->witness : nullptr, "witness");
+  if (worst_) {
+    const bool has_worst = broken != nullptr && broken->worst && broken->worst->run;
+    write(*worst_, has_worst ? &*broken->worst->run : nullptr, "run in which two hold it for some time");
   }
   if (wait_for_) done = write_wait_for(*wait_for_, story, err) && done;
   return done;

@@ -192,7 +192,7 @@ class Maker {
     return std::nullopt;
   }
 
-  /// Where the story's own run shows nothing of what `check` found.
+  /// Where the story's own run shows nothing of what `check` found. Beside it the worst one.
   void tell_breaking_run(ToldStory& told) const {
     const std::optional<std::size_t> shown = reports::shown_witness(*told.explored);
     if (!shown) return;
@@ -204,6 +204,10 @@ class Maker {
     if (std::any_of(own.begin(), own.end(), is_broken)) return;
     auto run = reports::site::run_for_page(*property.witness, catalogue_);
     if (auto* story = std::get_if<reports::Story>(&run)) told.explored->replay = std::move(*story);
+    const scenarios::Scenario* const at_worst = property.worst && property.worst->run ? &*property.worst->run : nullptr;
+    if (at_worst == nullptr || scenarios::to_toml(*at_worst) == scenarios::to_toml(*property.witness)) return;
+    auto worst = reports::site::run_for_page(*at_worst, catalogue_);
+    if (auto* story = std::get_if<reports::Story>(&worst)) told.explored->worst_replay = std::move(*story);
   }
 
   void tell_formulas(const Scenario& scenario, reports::ExploredStory& explored) const {

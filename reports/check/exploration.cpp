@@ -130,6 +130,9 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   }
   if (!property.frontier.empty())
     add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
+  if (property.worst)
+    add_labelled(lines, said(options, "  at worst ", "  最坏时"), lasting_text(*property.worst, options.language),
+                 options);
   if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
 }
 

@@ -303,6 +303,12 @@ TEST_CASE("exploration: the JSON document has the keys that programs rely on") {
   CHECK(property["thresholds"] ==
         nlohmann::json::parse(R"([{"parameter":"pause","infimum":"71ms","attained":false,"exact":true}])"));
   CHECK(result["properties"][1]["witness"].is_null());
+  CHECK_FALSE(property.contains("worst"));
+  std::vector<ExploredStory> lasting = stories;
+  lasting.front().exploration.properties.front().worst =
+      scenarios::WorstCase{sim::Duration::milliseconds(5004), true, sim::Duration::milliseconds(5004), {}};
+  CHECK(nlohmann::json::parse(check_json(lasting, false))["results"][0]["properties"][0]["worst"] ==
+        nlohmann::json::parse(R"({"longest":"5004ms","exact":true})"));
   CHECK(json["results"][1]["bound"] == "max-seconds");
   CHECK(nlohmann::json::parse(check_json(stories, false))["results"][0]["seconds"].is_null());
 }

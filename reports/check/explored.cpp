@@ -136,6 +136,14 @@ std::string verdict_text(const scenarios::ExploredProperty& property, Language l
   return std::string(word_of(property.verdict, language));
 }
 
+std::string lasting_text(const scenarios::WorstCase& worst, Language language) {
+  const bool zh = is_zh(language);
+  if (worst.longest == sim::Duration::forever()) return zh ? "而且不会结束" : "and nothing ends it";
+  const std::string longest = sim::to_string(worst.longest);
+  if (!worst.is_exact) return zh ? fmt::format("长达 {} 或更久", longest) : fmt::format("for {} or longer", longest);
+  return zh ? fmt::format("最长 {}", longest) : fmt::format("for up to {}", longest);
+}
+
 std::string expectation_text(const scenarios::Expectation& expectation, Language language) {
   if (expectation.verdict != Verdict::violated) return std::string(word_of(expectation.verdict, language));
   std::string text = violated_by(expectation.violated_by, language);

@@ -30,6 +30,7 @@ struct ExploredStory {
   scenarios::Formulas formulas;  ///< of the property that the headline is about, if they were looked for
   /// A run of the first witness, with its trace, to be looked at.
   std::optional<Story> replay;
+  std::optional<Story> worst_replay;  ///< of the run in which that lasts longest, if it is another one
 };
 
 /// The property whose witness is shown and written, of the violated ones that have one: what the algorithm claims or
@@ -40,6 +41,9 @@ std::optional<std::size_t> shown_witness(const ExploredStory& story);
 std::string verdict_text(const scenarios::ExploredProperty& property, Language language);
 /// The same of what the file expects, with its thresholds: "violated by A, B, from pause 71ms". Requires: something is.
 std::string expectation_text(const scenarios::Expectation& expectation, Language language);
+
+/// "for up to 9.93s", "for 9.93s or longer", "and nothing ends it": how long several hold at once.
+std::string lasting_text(const scenarios::WorstCase& worst, Language language);
 
 /// "for every pause above 71ms, and for none up to it"; where a bound or a grid may have missed smaller ones: "with a
 /// pause of 82ms; a smaller one was not looked for everywhere".

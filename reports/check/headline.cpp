@@ -144,8 +144,9 @@ std::string violated_sentence(const ExploredStory& story, const ExploredProperty
   const auto& margins = property.thresholds;
   const bool is_open = margins.empty() || std::any_of(margins.begin(), margins.end(),
                                                       [](const Threshold& margin) { return !needs_nothing(margin); });
-  std::string text =
-      fmt::format(fmt::runtime(zh ? "{}会被破坏：{}。" : "Breaks {}: {}."), condition, broken_text(property, zh));
+  std::string broken = broken_text(property, zh);
+  if (property.worst) broken += (zh ? "，" : ", ") + lasting_text(*property.worst, zh ? Language::zh : Language::en);
+  std::string text = fmt::format(fmt::runtime(zh ? "{}会被破坏：{}。" : "Breaks {}: {}."), condition, broken);
   if (is_border)
     text += zh ? "不到就不会。" : " Up to that nothing breaks it.";
   else if (!story.exploration.counts.complete && is_open)

@@ -75,6 +75,18 @@ TEST_CASE("headline: what breaks without a fault says so, and from which work on
   CHECK(has(headline(story, Language::zh).text, "工作时间超过 10s时"));
 }
 
+TEST_CASE("headline: how long several hold it is told as far as it is known") {
+  const auto text_of = [](scenarios::WorstCase worst, Language language = Language::en) {
+    ExploredStory story = story_with(Verdict::violated, {pause_of(71_ms, false)});
+    story.exploration.properties.front().worst = std::move(worst);
+    return headline(story, language).text;
+  };
+  CHECK(has(text_of({5004_ms, true, 5004_ms, {}}), "two clients hold the lock at once, for up to 5004ms. Up to that"));
+  CHECK(has(text_of({5004_ms, false, 5004_ms, {}}), "at once, for 5004ms or longer."));
+  CHECK(has(text_of({sim::Duration::forever(), true, sim::Duration::forever(), {}}), "at once, and nothing ends it."));
+  CHECK(has(text_of({5004_ms, true, 5004_ms, {}}, Language::zh), "，最长 5004ms"));
+}
+
 TEST_CASE("headline: what holds says of how much, and what was never met") {
   ExploredStory story = story_with(Verdict::holds);
   const Headline holds = headline(story, Language::en);

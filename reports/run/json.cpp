@@ -148,6 +148,10 @@ Json json_of(const scenarios::ExploredProperty& property, const std::string& wit
   json["violating_traces"] = is_counted ? Json(property.violating_traces) : Json();
   json["by"] = property.by;
   json["witness"] = Json::if_any(witness);
+  if (const auto& worst = property.worst)
+    json["worst"] = {
+        {"longest", worst->longest == sim::Duration::forever() ? "forever" : sim::to_string(worst->longest)},
+        {"exact", worst->is_exact}};
   json["unconfirmed_story"] = Json::if_any(property.unconfirmed);
   json["thresholds"] = Json::array();
   for (const scenarios::Threshold& threshold : property.thresholds) {

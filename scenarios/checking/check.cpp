@@ -57,6 +57,7 @@ std::variant<Exploration, Diagnostic> check(const Scenario& scenario, const mode
                                             const CheckOptions& options) {
   ExplorationOptions how = options.exploration;
   how.began = how.begin();
+  how.worst = true;
   // A search that is cut leaves time for concrete runs.
   ExplorationOptions search = how;
   constexpr double kOfSearch = 7.0 / 8;

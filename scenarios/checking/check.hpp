@@ -7,7 +7,7 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploring/effort.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"

@@ -10,6 +10,7 @@
 
 #include "checker/time/fraction.hpp"
 #include "scenarios/checking/lengths.hpp"
+#include "scenarios/checking/margins.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -50,12 +51,13 @@ class Asked {
     if (has_ended_) throw Gone();
     how_.parameter = parameter;
     how_.max_events = options_.max_events - events_;
-    const auto found = explore(story, catalogue_, how_);
-    const auto* exploration = std::get_if<Exploration>(&found);
+    auto found = explore(story, catalogue_, how_);
+    auto* exploration = std::get_if<Exploration>(&found);
     if (exploration == nullptr) throw Gone();  // these figures are no story that can be explored; others may be
     has_ended_ = !exploration->counts.complete;
     if (has_ended_) throw Gone();
     events_ += exploration->counts.events;
+    confirm_margins(story, catalogue_, how_, *exploration);
     return exploration->property(property_);
   }
 
@@ -198,7 +200,9 @@ class Point {
   bool is_possible() const {
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
       if (values_[i] < Duration::zero()) return false;
-      if (lengths_[i].is_setting && values_[i] <= Duration::zero()) return false;
+      // A setting of the file that is nothing says so: no wait, no lease of its own.
+      if (lengths_[i].is_setting && values_[i] <= Duration::zero() && lengths_[i].value > Duration::zero())
+        return false;
       if (lengths_[i].kind != Kind::least) continue;
       const auto other = std::find_if(lengths_.begin(), lengths_.end(), [&](const StoryLength& length) {
         return length.range == lengths_[i].range && length.kind == Kind::greatest;

@@ -14,7 +14,7 @@
 namespace lockstep::scenarios {
 
 /// Its first line.
-inline constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 16";
+inline constexpr std::string_view kCheckpointBegin = "lockstep checkpoint 17";
 
 /// The last line: without it half a file, or one with a digit changed, could pass for a whole one.
 std::string end_of_checkpoint(std::string_view body);

@@ -21,6 +21,7 @@
 #include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
 #include "scenarios/exploring/trace_judge.hpp"
+#include "scenarios/exploring/trace_witness.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/execution.hpp"
 #include "scenarios/story/alike.hpp"
@@ -105,6 +106,7 @@ class Search {
   TraceJudge new_judge(Worker& worker) const {
     TraceJudge judge(worker.story, worker.finder, settings_.faults, parameters_);
     judge.ask([this](std::string_view property) { return is_asked(options_, property); });
+    if (options_.worst) judge.ask_how_long();
     return judge;
   }
   double now() const { return options_.stopwatch ? options_.stopwatch() : 0; }
@@ -265,9 +267,11 @@ class Search {
 
   std::uint64_t identity() const {
     const bool is_all = !options_.reduction;
-    return identity_of_checkpoint(scenario_, options_.parameter + (is_all              ? " all"
-                                                                   : options_.thorough ? " thorough"
-                                                                                       : " reduced"));
+    return identity_of_checkpoint(scenario_, options_.parameter +
+                                                 (is_all              ? " all"
+                                                  : options_.thorough ? " thorough"
+                                                                      : " reduced") +
+                                                 (options_.worst ? " worst" : ""));
   }
 
   std::string checkpoint() const {
@@ -400,10 +404,12 @@ class Search {
     std::optional<Unconfirmed> first;
     for (const std::vector<BestTrace>* traces : {&tally.best, &tally.suspects}) {
       for (const BestTrace& trace : *traces) {
-        bool is_large = false;
-        std::variant<Witness, Unconfirmed> shown = witness_of(trace, tally.name, worker, is_large);
+        TraceJudge judge = new_judge(worker);
+        auto [shown, is_large] = witness_of(trace, tally.name, world_of(worker), judge);
         if (auto* witness = std::get_if<Witness>(&shown)) {
           tell(tally, *witness, explored);
+          if (options_.worst)
+            explored.worst = worst_case(tally, world_of(worker), judge, *explored.witness, is_whole());
           // A run shows it broken far beyond the least value, and not there: where it begins is not known.
           if (is_large || first) explored.thresholds.clear(), explored.frontier.clear();
           if (explored.thresholds.empty() && explored.least_possible)
@@ -429,32 +435,7 @@ class Search {
     if (is_certain) not_shown_ += tally.violating_traces;
   }
 
-  /// A witness that is made of this trace: of the first way to break the property that a replay shows. `is_large`: not
-  /// with the least values of parameters.
-  std::variant<Witness, Unconfirmed> witness_of(const BestTrace& trace, std::string_view property, Worker& worker,
-                                                bool& is_large) {
-    constexpr std::size_t kWays = 8;
-    TraceJudge judge = new_judge(worker);
-    std::variant<Witness, Unconfirmed> witness = Unconfirmed{"its trace was not met again", {}};
-    worker.story.begin_branch(true);
-    worker.explorer.explore(worker.story, trace.branch, {.traces = 1}, [&](Explorer& at_end) {
-      const std::vector<TraceJudge::Way> ways = judge.ways_to_break(property, at_end, kWays);
-      if (ways.empty()) witness = Unconfirmed{"its trace does not break it any more", {}};
-      for (const TraceJudge::Way& way : ways) {
-        Violation violation;
-        violation.property = property;
-        violation.constraints = way.constraints;
-        violation.parameters = way.parameters;
-        violation.pauses = way.pauses;
-        auto made = make_witness(scenario_, catalogue_, trace_of(at_end), violation);
-        if (std::holds_alternative<Witness>(made) || &way == &ways.front()) witness = std::move(made);
-        is_large = way.is_large;
-        if (std::holds_alternative<Witness>(witness)) break;
-      }
-      return false;
-    });
-    return witness;
-  }
+  TraceWorld world_of(Worker& worker) const { return {scenario_, catalogue_, worker.explorer, worker.story}; }
 
   void tell(const PropertyTally& tally, Witness& shown, ExploredProperty& explored) {
     explored.verdict = Verdict::violated;

@@ -58,6 +58,7 @@ struct ExplorationOptions {
   std::string resume_name;      ///< what that file is called, for messages
   bool goes_back = true;        ///< false: each trace runs from its beginning, for comparison
   bool thorough = false;        ///< `ExplorerOptions::thorough`
+  bool worst = false;           ///< also how long a violation lasts at worst: `ExploredProperty::worst`
   bool exchanges_names = true;  ///< false: clients that are alike start in every order, for comparison
   /// For tests alone: told of each thread's explorer, and of what finds the violations of its traces, before they
   /// begin, from that thread. Null: nobody wants to know.

@@ -18,11 +18,11 @@
 
 namespace lockstep::scenarios {
 
-/// The smallest value of a range of the file with which a property is violable.
 /// How far beyond a value is as near to it as whole nanoseconds allow: one for the fault that is longer than something,
 /// one for the violation that lasts.
 inline constexpr sim::Duration kJustBeyond = sim::Duration::nanoseconds(2);
 
+/// The smallest value of a range of the file with which a property is violable.
 struct Threshold {
   std::string parameter;  ///< "pause", "restart_after", …: sim/worlds/fault_kinds.hpp
   checker::Extent infimum;
@@ -46,6 +46,14 @@ struct Threshold {
   const checker::Extent& greatest() const { return values.back().greatest; }
 };
 
+/// How long several hold at once, at worst.
+struct WorstCase {
+  sim::Duration longest;  ///< no execution breaks it for longer; forever: nothing ends it
+  bool is_exact = false;  ///< false: for so long at least
+  sim::Duration shown;    ///< how long it is in `run`: but for a microsecond the same, where `is_exact`
+  std::optional<Scenario> run;  ///< nothing: one of a grid
+};
+
 /// One property after all traces.
 struct ExploredProperty {
   std::string_view name;
@@ -66,6 +74,7 @@ struct ExploredProperty {
   bool is_region_exact = false;  ///< for nothing else
   /// violated: a story with exact times and faults, which `run` replays to the same verdict.
   std::optional<Scenario> witness;
+  std::optional<WorstCase> worst;  ///< violated: mutual-exclusion, capacity
   std::string unconfirmed;  ///< the text of a story that was to show a violation and did not; empty: there is none
   std::optional<Expectation> expected;
   Claim claim = Claim::none;

@@ -8,7 +8,7 @@
 
 #include "checker/explorer/branches.hpp"
 #include "scenarios/exploring/exploration.hpp"
-#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/exploring/oracles/explored_verdicts.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/matrix/tiny_story.hpp"

@@ -8,6 +8,7 @@
 #include "checker/explorer/branches.hpp"
 #include "checker/properties/properties.hpp"
 #include "checker/time/parametric.hpp"
+#include "scenarios/exploring/judging/how_long.hpp"
 #include "sim/stop.hpp"
 
 namespace lockstep::scenarios {
@@ -117,9 +118,12 @@ void TraceJudge::look(Explorer& explorer) {
     sim::Stop::ask();
     if (way.property != tallies_[property].name) property = checker::position_of_property(way.property);
     if (!is_judged_[property]) continue;
-    // Without a threshold to find, one feasible way is enough.
-    const bool needs_one = parameters_.empty() || finder_->mutant() == checker::JudgingMutant::first_way;
-    if (found[property] == Feasible::yes && needs_one) continue;
+    // Without a threshold to find, one feasible way is enough, but for how long it lasts.
+    const bool is_first_enough = finder_->mutant() == checker::JudgingMutant::first_way;
+    if (found[property] == Feasible::yes && (parameters_.empty() || is_first_enough)) {
+      if (way.lasts && is_length_asked_ && !is_first_enough) look_how_long(tallies_[property], way, explorer);
+      continue;
+    }
     if (!way.constraints.empty()) {
       const checker::Constraint& first = way.constraints.front();
       if (impossible == first) continue;
@@ -144,6 +148,8 @@ void TraceJudge::look(Explorer& explorer) {
       }
     }
     constraints.undo(mark);
+    if (way.lasts && is_length_asked_ && found[property] != Feasible::no)
+      look_how_long(tallies_[property], way, explorer);
   }
 
   bool is_violating = false;
@@ -335,6 +341,16 @@ void TraceJudge::fold_frontier(checker::Frontier& frontier, Explorer& explorer) 
 
 namespace {
 
+/// What lasts as long as it did lasts longer than this.
+sim::Duration just_below(sim::Duration longest) {
+  return longest == sim::Duration::forever() ? checker::kLongestLength - sim::Duration::nanoseconds(1)
+                                             : longest - sim::Duration::nanoseconds(1);
+}
+
+bool lasts_better(const LongestTrace& a, const LongestTrace& b) {
+  return a.longest != b.longest ? a.longest > b.longest : a.trace.size < b.trace.size;
+}
+
 /// Keeps the best of them in order.
 void insert(std::vector<BestTrace>& kept, BestTrace trace) {
   const auto place =
@@ -352,21 +368,47 @@ void TraceJudge::keep(std::vector<BestTrace>& kept, Explorer& explorer) {
   if (is_full &&
       std::pair(faults, explorer.story_length()) > std::pair(kept.back().size.faults, kept.back().size.events))
     return;
+  if (!is_full || size_of(explorer) < kept.back().size) insert(kept, BestTrace{size_of(explorer), explorer.here()});
+}
+
+const checker::WitnessSize& TraceJudge::size_of(Explorer& explorer) {
   if (!size_) {
     std::vector<checker::ExploredEvent> events = explorer.trace();
     events.resize(explorer.story_length());
     size_ = checker::witness_size(events, explorer.faults());
   }
-  if (!is_full || *size_ < kept.back().size) insert(kept, BestTrace{*size_, explorer.here()});
+  return *size_;
 }
 
-std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property, Explorer& explorer,
-                                                       std::size_t most) {
+/// Requires: the constraints of no way stand.
+void TraceJudge::look_how_long(PropertyTally& tally, const checker::Violation& way, Explorer& explorer) {
+  const sim::Duration known = tally.longest ? tally.longest->longest : sim::Duration::zero();
+  if (way.is_widened || explorer.is_widened()) {
+    const sim::Duration possibly = std::max(known, tally.possibly_longest);
+    if (possibly < sim::Duration::forever() && lasts_longer(way, possibly, explorer))
+      tally.possibly_longest = longest_of(way, explorer);
+    return;
+  }
+  if (known < sim::Duration::forever() && lasts_longer(way, known, explorer)) {
+    tally.longest = LongestTrace{longest_of(way, explorer), {size_of(explorer), explorer.here()}};
+    return;
+  }
+  if (!tally.longest) return;
+  BestTrace& best = tally.longest->trace;
+  const auto faults = static_cast<std::uint32_t>(explorer.faults().size());
+  if (std::pair(faults, explorer.story_length()) > std::pair(best.size.faults, best.size.events)) return;
+  if (size_of(explorer) < best.size && lasts_longer(way, just_below(known), explorer))
+    best = {size_of(explorer), explorer.here()};
+}
+
+std::vector<TraceJudge::Way> TraceJudge::ways_to_break(std::string_view property, Explorer& explorer, std::size_t most,
+                                                       std::optional<sim::Duration> longer_than) {
   std::vector<Way> certain;
   std::vector<Way> others;
   checker::DifferenceConstraints& constraints = explorer.constraints();
-  for (const checker::Violation& way : ways_of(explorer)) {
+  for (checker::Violation way : ways_of(explorer)) {
     if (way.property != property || certain.size() == most) continue;
+    if (longer_than) way.last_longer_than(*longer_than);
     const checker::DifferenceConstraints::Mark mark = constraints.mark();
     if (constraints.add_all(way.constraints)) {
       const Feasible feasible = is_feasible(way, explorer);
@@ -428,6 +470,10 @@ void TraceJudge::merge(const TraceJudge& other) {
     }
     take_better(tallies_[i].best, other.tallies_[i].best);
     take_better(tallies_[i].suspects, other.tallies_[i].suspects);
+    const std::optional<LongestTrace>& longest = other.tallies_[i].longest;
+    if (longest && (!tallies_[i].longest || lasts_better(*longest, *tallies_[i].longest)))
+      tallies_[i].longest = longest;
+    tallies_[i].possibly_longest = std::max(tallies_[i].possibly_longest, other.tallies_[i].possibly_longest);
   }
   marks_.merge(other.marks_);
   unconfirmed_ += other.unconfirmed_;
@@ -472,6 +518,8 @@ void TraceJudge::write(std::ostream& out) const {
     }
     write_kept(tally.best);
     write_kept(tally.suspects);
+    out << tally.possibly_longest.count_ns() << ' ' << (tally.longest ? tally.longest->longest.count_ns() : 0) << '\n';
+    write_kept(tally.longest ? std::vector{tally.longest->trace} : std::vector<BestTrace>());
   }
 }
 
@@ -534,6 +582,13 @@ bool TraceJudge::read(std::istream& in) {
     }
     read_kept(tally.best);
     read_kept(tally.suspects);
+    std::int64_t possibly = 0, longest = 0;
+    in >> possibly >> longest;
+    std::vector<BestTrace> trace;
+    read_kept(trace);
+    tally.possibly_longest = sim::Duration::nanoseconds(possibly);
+    tally.longest.reset();
+    if (!trace.empty()) tally.longest = LongestTrace{sim::Duration::nanoseconds(longest), std::move(trace.front())};
   }
   return static_cast<bool>(in);
 }

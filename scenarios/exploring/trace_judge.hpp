@@ -31,6 +31,12 @@ struct BestTrace {
   checker::Branch branch;  ///< this trace alone
 };
 
+/// The trace in which a violation lasts longest, so far.
+struct LongestTrace {
+  sim::Duration longest;  ///< as `longest_of` has it
+  BestTrace trace;        ///< of several that last as long the best
+};
+
 /// What a judge knows of one property after the traces that it looked at.
 struct PropertyTally {
   std::string_view name;               ///< as in checker/properties/properties.hpp, in whose order the tallies are
@@ -48,6 +54,8 @@ struct PropertyTally {
   std::vector<checker::Frontier> possible_frontiers;  ///< likewise over those that are widened
   std::vector<BestTrace> best;                        ///< of the violating traces, the best first
   std::vector<BestTrace> suspects;                    ///< of the unconfirmed ones, likewise
+  std::optional<LongestTrace> longest;                ///< over the violating ways that last
+  sim::Duration possibly_longest;                     ///< over those that are widened, if that is longer
 
   /// Of the only parameter, a length: nothing smaller breaks it, in no trace and on no widened times.
   std::optional<checker::Extent> least_possible() const {
@@ -71,6 +79,8 @@ class TraceJudge {
 
   /// Of these properties alone.
   void ask(const std::function<bool(std::string_view)>& is_asked);
+  /// Also how long they are broken.
+  void ask_how_long() { is_length_asked_ = true; }
 
   /// Requires: the trace, its world and its constraints stand.
   void look(checker::Explorer& explorer);
@@ -96,8 +106,9 @@ class TraceJudge {
     std::vector<checker::WorkPauses> pauses;
     bool is_large = false;  ///< with parameters as large as they can be, not as small
   };
-  /// The first of them, at most `most`, those that are certain first.
-  std::vector<Way> ways_to_break(std::string_view property, checker::Explorer& explorer, std::size_t most);
+  /// The first of them, at most `most`, those that are certain first. `longer_than`: of those that last longer.
+  std::vector<Way> ways_to_break(std::string_view property, checker::Explorer& explorer, std::size_t most,
+                                 std::optional<sim::Duration> longer_than = std::nullopt);
 
   /// All of it, as lines of text; and back. False: it is something else.
   void write(std::ostream& out) const;
@@ -123,6 +134,8 @@ class TraceJudge {
   void fold_length(checker::ThresholdFold& threshold, std::string_view name, checker::Explorer& explorer);
   void fold_offset(checker::ThresholdFold& threshold, const JudgedParameter& parameter, checker::Explorer& explorer);
   void keep(std::vector<BestTrace>& best, checker::Explorer& explorer);
+  const checker::WitnessSize& size_of(checker::Explorer& explorer);
+  void look_how_long(PropertyTally& tally, const checker::Violation& way, checker::Explorer& explorer);
   void settle(const checker::Violation& way, Way& found, checker::Explorer& explorer);
   void note_seen();
 
@@ -133,6 +146,7 @@ class TraceJudge {
   std::vector<sim::ProcessId> resources_;
   std::vector<PropertyTally> tallies_;
   std::vector<bool> is_judged_;  ///< by property, as are the tallies
+  bool is_length_asked_ = false;
   TraceMarks marks_;
   std::uint64_t unconfirmed_ = 0;
   std::optional<std::string> script_trouble_;

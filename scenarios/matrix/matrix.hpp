@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploring/effort.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/matrix/answer.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"

@@ -59,6 +59,24 @@ std::optional<Scenario> story(Reading& in, const models::locks::Catalogue& catal
   return std::move(told);
 }
 
+void add(Writing& out, const std::optional<WorstCase>& worst) {
+  out.add(std::uint64_t{worst.has_value()});
+  if (!worst) return;
+  add(out, worst->longest);
+  out.add(std::uint64_t{worst->is_exact});
+  add(out, worst->shown);
+  add(out, worst->run);
+}
+std::optional<WorstCase> worst_case(Reading& in, const models::locks::Catalogue& catalogue) {
+  if (in.number() == 0) return std::nullopt;
+  WorstCase worst;
+  worst.longest = duration(in);
+  worst.is_exact = in.number() != 0;
+  worst.shown = duration(in);
+  worst.run = story(in, catalogue);
+  return worst;
+}
+
 void add(Writing& out, const std::vector<Threshold>& thresholds) {
   out.add(thresholds.size());
   for (const Threshold& threshold : thresholds) {
@@ -143,6 +161,7 @@ void add(Writing& out, const ExploredProperty& property) {
   add(out, property.region);
   out.add(std::uint64_t{property.is_region_exact});
   add(out, property.witness);
+  add(out, property.worst);
   out.add(property.unconfirmed);
   out.add(std::uint64_t{property.applies});
   out.add(std::uint64_t{property.is_disputed});
@@ -166,6 +185,7 @@ ExploredProperty read_property(Reading& in, const models::locks::Catalogue& cata
   property.region = frontier(in);
   property.is_region_exact = in.number() != 0;
   property.witness = story(in, catalogue);
+  property.worst = worst_case(in, catalogue);
   property.unconfirmed = in.text();
   property.applies = in.number() != 0;
   property.is_disputed = in.number() != 0;

@@ -10,7 +10,7 @@
 #include "models/locks/entries.hpp"
 #include "models/redis/client/endpoint.hpp"
 #include "scenarios/checking/check.hpp"
-#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/exploring/oracles/explored_verdicts.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/testing/stories_testing.hpp"
 #include "sim/schedules/random.hpp"

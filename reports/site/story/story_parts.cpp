@@ -77,14 +77,19 @@ void add_answer(const ExploredStory& explored, Values& page) {
   if (!explored.replay) return;
   const std::optional<std::size_t> shown = shown_witness(explored);
   if (!shown) return;
-  const Diagram diagram = picture::diagram_of(*explored.replay);
-  const scenarios::Text& title = explored.replay->scenario.title;
-  page.set(
-      "breaking",
-      Values{{"drawing",
-              picture::page_svg(
-                  diagram, {.id = "breaking-run", .title_en = title.en, .title_zh = title.zh, .has_scale = false})},
-             {"reason", reason(explored.exploration.properties[*shown].why)}});
+  const scenarios::ExploredProperty& property = explored.exploration.properties[*shown];
+  const auto drawing = [](const Story& run, std::string id) {
+    const scenarios::Text& title = run.scenario.title;
+    return picture::page_svg(picture::diagram_of(run),
+                             {.id = std::move(id), .title_en = title.en, .title_zh = title.zh, .has_scale = false});
+  };
+  page.set("breaking",
+           Values{{"drawing", drawing(*explored.replay, "breaking-run")}, {"reason", reason(property.why)}});
+  if (!explored.worst_replay || !property.worst) return;
+  page.set("worst", Values{{"drawing", drawing(*explored.worst_replay, "worst-run")},
+                           {"is_exact", property.worst->is_exact},
+                           {"lasting", Text{lasting_text(*property.worst, Language::en),
+                                            lasting_text(*property.worst, Language::zh)}}});
 }
 
 void add_verdicts(const Story& story, const Diagram& diagram, Values& page) {

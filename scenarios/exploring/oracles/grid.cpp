@@ -10,6 +10,7 @@
 #include "checker/properties/properties.hpp"
 #include "scenarios/deployment/allowed_faults.hpp"
 #include "scenarios/deployment/deployment.hpp"
+#include "scenarios/exploring/judging/how_long.hpp"
 #include "scenarios/running/execution.hpp"
 #include "sim/time/ticks.hpp"
 
@@ -325,6 +326,7 @@ class Enumeration {
     odometer_.is_asked = false;
     if (faults_.is_void()) return std::nullopt;
     simulation.set_fate(nullptr);
+    if (options_.worst) note_how_long();
     if (std::optional<Diagnostic> problem = execution.probe()) return problem;
 
     ++result_.counts.traces;
@@ -354,6 +356,16 @@ class Enumeration {
     }
     for (Threshold& threshold : property.thresholds)
       threshold.infimum.value = std::min(threshold.infimum.value, faults_.largest(threshold.parameter));
+  }
+
+  void note_how_long() {
+    const std::optional<std::int64_t> places = deployment_.places();
+    ExploredProperty& property =
+        result_.properties[checker::position_of_property(places ? "capacity" : "mutual-exclusion")];
+    const Duration longest =
+        longest_together(deployment_.world().history(), holders_at_once(property.name, places), deployment_.probe());
+    if (longest > Duration::zero() && (!property.worst || longest > property.worst->longest))
+      property.worst = WorstCase{longest, false, longest, {}};
   }
 
   void conclude() {

@@ -168,9 +168,9 @@ TEST_CASE("grid: what breaks on the grid breaks in the explorer, at no larger a 
   for (std::uint64_t seed = 0; seed < kStories; ++seed) {
     const Scenario scenario = random_tiny(seed);
     INFO("story " << seed << ": " << scenario.lock.algorithm);
-    const Exploration grid = on_a_grid(scenario, 1_ms, {.max_traces = 3'000});
+    const Exploration grid = on_a_grid(scenario, 1_ms, {.max_traces = 3'000, .worst = true});
     runs += grid.counts.traces;
-    const auto explored = explore(scenario, catalogue());
+    const auto explored = explore(scenario, catalogue(), {.worst = true});
     if (const auto* problem = std::get_if<Diagnostic>(&explored)) FAIL(problem->to_string());
     const ExploredProperty& exact = exclusion(std::get<Exploration>(explored));
     const ExploredProperty& coarse = exclusion(grid);
@@ -190,8 +190,13 @@ TEST_CASE("grid: what breaks on the grid breaks in the explorer, at no larger a 
     INFO("explorer " << sim::to_string(margin.value) << (margin.attained ? "" : " (not attained)") << ", grid "
                      << sim::to_string(least));
     CHECK((margin.attained ? margin.value <= least : margin.value < least));
+    REQUIRE(exact.worst);
+    REQUIRE(coarse.worst);
+    CHECK(coarse.worst->longest <= exact.worst->longest);
     if (!grid.counts.complete) continue;
     ++compared;
+    // What is approached is a tick less on the grid.
+    CHECK(exact.worst->longest - coarse.worst->longest <= 1_ms);
     // All bounds are whole ticks, so a margin that is attained is attained on the grid, and else the next tick is beyond it.
     CHECK(least - margin.value == (margin.attained ? 0_ms : 1_ms));
   }

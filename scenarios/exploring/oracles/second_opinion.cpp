@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "checker/properties/properties.hpp"
+#include "scenarios/exploring/judging/how_long.hpp"
 #include "scenarios/format/writer.hpp"
 #include "scenarios/running/random_run.hpp"
 #include "scenarios/witness/witness.hpp"
@@ -89,7 +90,7 @@ class SecondOpinion {
     if (property.name == "recoverable" && property.verdict == Verdict::violated) return false;
     if (!runs_.deployment().why_not_judged(property.name).empty()) return false;
     if (options_.asks && !options_.asks(property.name)) return false;
-    return property.verdict != Verdict::violated || !property.thresholds.empty();
+    return property.verdict != Verdict::violated || !property.thresholds.empty() || property.worst;
   }
 
   bool is_over() const {
@@ -126,6 +127,7 @@ class SecondOpinion {
       if (property.name == "recoverable" && !is_probed) continue;
       if (property.verdict == Verdict::violated) {
         look_at_margins(property);
+        if (property.worst) look_at_worst(property);
       } else {
         is_asked_[i] = false;
         found_broken(property);
@@ -214,6 +216,21 @@ class SecondOpinion {
       property.why += fmt::format("; as a file the run that does does not break it: {}", unconfirmed.reason);
       property.unconfirmed = std::move(unconfirmed.text);
     }
+  }
+
+  /// A run broke it for longer than any may.
+  void look_at_worst(ExploredProperty& property) {
+    WorstCase& worst = *property.worst;
+    const Deployment& deployment = runs_.deployment();
+    const Duration shown = longest_together(deployment.world().history(),
+                                            holders_at_once(property.name, deployment.places()), deployment.probe());
+    if (shown <= worst.longest) return;
+    if (worst.is_exact) {
+      dispute(property);
+      property.why = fmt::format("a disagreement: it lasts {} in a run, and the search found no more than {}",
+                                 sim::to_string(shown), sim::to_string(worst.longest));
+    }
+    worst = {shown, false, shown, runs_.story()};
   }
 
   /// Whether the present run has less than that.

@@ -4,7 +4,7 @@
 // the explorer, and nothing of what turns its traces into verdicts.
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/exploring/effort.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
 #include "scenarios/story/scenario.hpp"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "scenarios/checking/check.hpp"
-#include "scenarios/exploring/explored_verdicts.hpp"
+#include "scenarios/exploring/oracles/explored_verdicts.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"

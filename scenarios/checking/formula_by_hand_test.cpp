@@ -1,0 +1,148 @@
+// Formulas that were derived on paper, before a program computed them. l and L are the least and the greatest latency,
+// T the lease, H the work, P a pause. A has the lock, B takes it while A still believes to hold it.
+
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "scenarios/checking/check.hpp"
+#include "scenarios/checking/formula.hpp"
+#include "scenarios/testing/stories_testing.hpp"
+
+namespace lockstep::scenarios::formula_by_hand_test {
+namespace {
+
+using namespace sim::literals;
+using testing::catalogue;
+using testing::parsed;
+
+const std::string kPause = "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"10s\"]\n";
+
+const std::string kThreeServers = "[[server]]\nname = \"r1\"\n[[server]]\nname = \"r2\"\n[[server]]\nname = \"r3\"\n";
+
+/// Two clients that try once, and may start at any moment of a second.
+std::string two_clients(const std::string& lock, const std::string& latency, const std::string& rest,
+                        const std::string& hold = "20ms") {
+  return "[lock]\nalgorithm = " + lock + "\n[network]\nlatency = " + latency +
+         "\n[[client]]\nname = [\"A\", \"B\"]\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"" + hold +
+         "\"\nattempts = 1\n" + rest;
+}
+
+/// A takes it at once, B some time later.
+std::string one_that_works(const std::string& lock, const std::string& hold, const std::string& starts,
+                           const std::string& rest) {
+  return "[lock]\nalgorithm = " + lock +
+         "\n[network]\nlatency = [\"1ms\", \"4ms\"]\n[[client]]\nname = \"A\"\nhold = \"" + hold +
+         "\"\nattempts = 1\n[[client]]\nname = \"B\"\nacquire_at = " + starts + "\nhold = \"20ms\"\nattempts = 1\n" +
+         rest;
+}
+
+void check_margin(const std::string& story, checker::Extent expected) {
+  CheckOptions options;
+  options.second_opinion = false;
+  options.exploration.asks = [](std::string_view property) { return property == "mutual-exclusion"; };
+  auto found = check(parsed(story), catalogue(), options);
+  if (const auto* problem = std::get_if<Diagnostic>(&found)) FAIL(problem->to_string());
+  const ExploredProperty& property = std::get<Exploration>(found).property("mutual-exclusion");
+  REQUIRE(property.thresholds.size() == 1);
+  CHECK(property.thresholds.front().is_exact);
+  CHECK(property.thresholds.front().infimum == expected);
+}
+
+void check_formula(const std::string& story, const std::string& expected) {
+  const Formulas found = formulas_of(parsed(story), catalogue(), "mutual-exclusion", {.max_events = 40'000'000});
+  INFO(story << "no formula: " << found.why);
+  REQUIRE(found.all.size() == 1);
+  CHECK(to_string(found.all.front()) == expected);
+}
+
+}  // namespace
+
+// The SET of A is carried out at e, and A knows of it at e + L. B's is at e + T at the earliest; B knows at e + T + l.
+// A works until e + L + H + P.
+TEST_CASE("formula by hand: a key with a time to live, set in one command or in two") {
+  const std::string expected = "safe while ttl + least latency ≥ pause + greatest latency + hold";
+  for (const char* lock : {"set-nx-px-plain-del", "set-nx-px-get-del", "setnx-expire-two-step", "lua-reentrant-hash"}) {
+    INFO(lock);
+    check_formula(two_clients("\"" + std::string(lock) + "\"\nttl = \"100ms\"", "[\"1ms\", \"10ms\"]", kPause),
+                  expected);
+  }
+  check_formula(two_clients("\"redisson-spin\"\nlease = \"100ms\"\nwait = \"0s\"", "[\"1ms\", \"10ms\"]", kPause),
+                "safe while lease + least latency ≥ pause + greatest latency + hold");
+}
+
+// A's answer is late by D: it believes from e + L + D on. What is late of B's helps nobody.
+TEST_CASE("formula by hand: a late message") {
+  check_formula(two_clients("\"set-nx-px-lua\"\nttl = \"100ms\"", "[\"1ms\", \"10ms\"]",
+                            "[[may]]\nkind = \"delay\"\nlength = [\"0ms\", \"10s\"]\n"),
+                "safe while ttl + least latency ≥ delay + greatest latency + hold");
+}
+
+// The value is A's clock before it asks, at s, and T: s + T. A knows at s + 2L. B reads it when that has passed, then
+// deletes (2l), and sets its own (2l).
+TEST_CASE("formula by hand: a timestamp by the holder's clock, deleted and set again") {
+  check_formula(two_clients("\"setnx-ts-del-setnx\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", kPause),
+                "safe while ttl + 4 least latency ≥ pause + 2 greatest latency + hold");
+}
+
+// The same, with one GETSET (2l) after B's look; the code adds a millisecond to the timestamp.
+TEST_CASE("formula by hand: a timestamp by the holder's clock, taken over by GETSET") {
+  check_formula(two_clients("\"getset-java\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", kPause),
+                "safe while ttl + 2 least latency + 1ms ≥ pause + 2 greatest latency + hold");
+}
+
+// By the application's clocks: A reads s, and its row says s + T; it knows at s + 2L. B reads its own clock at s + T at
+// the earliest; its INSERT is refused (2l), its UPDATE is not (2l).
+TEST_CASE("formula by hand: a row with a lease, by the application's clocks") {
+  check_formula(two_clients("\"sql-lease-row\"\nlease = \"100ms\"", "[\"1ms\", \"4ms\"]", kPause),
+                "safe while lease + 4 least latency ≥ pause + 2 greatest latency + hold");
+}
+
+// By the database's clock it is as with a key: e + T, and both know of what was done at e and e + T an answer later.
+TEST_CASE("formula by hand: a row with a lease, by the database's clock") {
+  check_formula(two_clients("\"sql-lease-row\"\nlease = \"100ms\"\nclock = \"database\"", "[\"1ms\", \"4ms\"]", kPause),
+                "safe while lease + least latency ≥ pause + greatest latency + hold");
+}
+
+// Three servers, one after the other. B needs two of them, and takes the first two: its SET on the second comes at e2 +
+// T at the earliest, and it knows three messages later, since it asks the third as well. A's was there at e2, and A
+// knew at most three messages later.
+TEST_CASE("formula by hand: Redlock, one server after the other") {
+  check_formula(two_clients("\"redlock-seq\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", kThreeServers + kPause),
+                "safe while ttl + 3 least latency ≥ pause + 3 greatest latency + hold");
+}
+
+// All at once: A's SETs on two servers are there at s + l, and its third answer at s + 2L, for which it waits. B begins
+// at s + T, so that its SETs find these two free, and knows at s + T + 2l.
+TEST_CASE("formula by hand: Redlock, all servers at once") {
+  check_formula(two_clients("\"redlock-par\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", kThreeServers + kPause),
+                "safe while ttl + 2 least latency ≥ pause + 2 greatest latency + hold");
+}
+
+// The watchdog asks a third of the lease after it has heard of the renewal before, which was carried out at e: at e + L
+// + T/3. With a pause before it the renewal is there at e + L + T/3 + P + L at the latest, and has to be there before
+// e + T; else A goes on without a lock, for it is not told.
+TEST_CASE("formula by hand: Redisson's watchdog") {
+  check_formula(one_that_works("\"redisson-lock\"\nwait = \"0s\"\nwatchdog_timeout = \"300ms\"", "250ms",
+                               "[\"0ms\", \"2s\"]", kPause),
+                "safe while 2 watchdog_timeout > 3 pause + 6 greatest latency");
+}
+
+// The same of a lease of etcd, which the session keeps alive three times in its time to live: of 3s, from 1992ms on.
+TEST_CASE("formula by hand: a lease of etcd, at the figures of one file") {
+  check_margin(one_that_works("\"etcd-mutex\"\nttl = \"3s\"\nwait = \"10ms\"", "2s", "[\"2990ms\", \"3100ms\"]",
+                              "[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"10s\"]\n"),
+               {1992_ms, true});
+}
+
+// Consul ends a session twice its TTL after the last renewal was carried out, at e, and keeps the key for the lock-delay
+// D. The next renewal would be sent at e + L + T/2: a pause that begins just before is over at e + L + T/2 + P, and then
+// A hears that it has lost the key. B's is carried out at e + 2T + D, and it knows an answer later: safe while 3/2 T + D
+// + l is no less than P + L.
+TEST_CASE("formula by hand: a session of Consul, at the figures of one file") {
+  check_margin(one_that_works("\"consul-lock\"\nttl = \"10s\"\nwait = \"10ms\"\nlock_delay = \"2s\"", "6s",
+                              "[\"21900ms\", \"22100ms\"]",
+                              "[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"60s\"]\n"),
+               {15'000_ms + 2'000_ms + 1_ms - 4_ms, false});
+}
+
+}  // namespace lockstep::scenarios::formula_by_hand_test
