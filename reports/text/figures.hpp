@@ -20,8 +20,8 @@ std::string per(std::uint64_t n, std::uint64_t by);
 /// To tenths of a millisecond, from 100ms on to whole ones: more digits say nothing in a table. "-" if there is none.
 std::string text_of(std::optional<sim::Duration> d);
 
-/// To three figures, and never less than whole milliseconds: "222ms", "12.3ms", "116694ms". What is a hair's breadth off
-/// that stays as it is, as "29.000001ms": there the digits are the point.
+/// To three figures, and never less than whole milliseconds: "222ms", "12.3ms", "116694ms". What is a hair's breadth
+/// off that stays as it is, as "29.000001ms": there the digits are the point.
 sim::Duration rounded_for_reading(sim::Duration d);
 
 /// A sentence with its times rounded for reading, and how long something took ("waited …", "… after everything …") to
