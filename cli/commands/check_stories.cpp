@@ -200,6 +200,7 @@ class Check final : public Call {
   bool times_ = true;
   bool only_failures_ = false;
   bool formula_ = false;
+  bool full_ = false;
   File sarif_;
 };
 
@@ -240,13 +241,17 @@ compares the verdicts with what the file expects.
 
 usage: lockstep check FILE|DIR... [OPTIONS]
 
-One story is shown in full: what was explored, each verdict, from which pause (or jump, …) on it breaks,
-and a run that breaks it. Several are shown as a table. Of directories only stories of cost "fast" are
-explored; a file that is named is explored whatever it costs.
+One story is a screen: each verdict, from which pause (or jump, …) on what is promised breaks, and a run
+that breaks it; --full has the rest. Several are shown as a table. Of directories only stories of cost
+"fast" are explored; a file that is named is explored whatever it costs.
 
 )",
       .options =
           {flag({"--all", "", "of directories, also the stories of cost \"slow\" and \"rare\""}, all_),
+           flag({"--full", "",
+                 "of one story all that is known: the times and faults, each margin and reason, what was\n"
+                 "reached, and the whole run that breaks it"},
+                full_),
            file({"--witness", "FILE",
                  "write the run that breaks the first broken property as a scenario file\n"
                  "(needs exactly one story)"},
@@ -365,6 +370,8 @@ std::string Check::objection(const std::vector<Scenario>& stories, reports::Left
   }
   if (formula_ && stories.size() != 1)
     return fmt::format("--formula needs exactly one story, and here are {}; name a single file", stories.size());
+  if (full_ && stories.size() != 1)
+    return fmt::format("--full needs exactly one story, and here are {}; name a single file", stories.size());
   const std::string& parameter = options_.exploration.parameter;
   const auto has_it = [&](const Scenario& story) { return scenarios::has_parameter(story, parameter); };
   const bool is_any = parameter.empty() || std::any_of(stories.begin(), stories.end(), has_it);
@@ -450,6 +457,7 @@ reports::Lines Check::lines(const std::vector<reports::ExploredStory>& stories, 
   const reports::ExplorationOptions options{.width = output.width,
                                             .language = language,
                                             .times = times_,
+                                            .full = full_,
                                             .only_failures = only_failures_,
                                             .witness = witness_.value_or("")};
   reports::Lines all =

@@ -122,7 +122,7 @@ example: lockstep run mine.toml --export shiviz=mine.log --export markdown=mine.
 )",
       .seed = "random delays and ties, reproducible by N, where the file pins nothing",
       .jobs = "run N stories at a time; the results are the same for any N",
-      .language = "language of titles, stories and lessons",
+      .language = "language",
       .has_cases = true};
 }
 

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "reports/check/headline.hpp"
 #include "reports/run/timeline.hpp"
+#include "reports/text/chart.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
 #include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
@@ -59,21 +62,26 @@ void add_headline(Lines& lines, const ExploredStory& story, const ExplorationOpt
   lines.emplace_back();
 }
 
+std::string how_text(const ExploredStory& story, const ExplorationOptions& options) {
+  if (!story.tick) return std::string(said(options, "every order and every delay", "所有顺序和所有延迟"));
+  return fmt::format(
+      fmt::runtime(said(options, "every order, and delays that are multiples of {}", "所有顺序，延迟为 {} 的倍数")),
+      sim::to_string(*story.tick));
+}
+
+/// How it was looked at: the orders, the times and what may go wrong.
 void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
   const std::vector<std::string> faults = faults_in_words(story.scenario, options.language);
   const std::string_view nothing = said(options, "nothing goes wrong", "没有故障");
-  std::string how(said(options, "every order and every delay", "所有顺序和所有延迟"));
-  if (story.tick) {
-    how = fmt::format(
-        fmt::runtime(said(options, "every order, and delays that are multiples of {}", "所有顺序，延迟为 {} 的倍数")),
-        sim::to_string(*story.tick));
-  }
-  add_labelled(lines, said(options, "explored  ", "探索  "), how, options);
+  add_labelled(lines, said(options, "explored  ", "探索  "), how_text(story, options), options);
   add_labelled(lines, said(options, "times     ", "时间  "),
                joined(ranges_in_words(story.scenario, options.language), separator(options)), options);
   add_labelled(lines, said(options, "faults    ", "故障  "),
                faults.empty() ? std::string(nothing) : joined(faults, separator(options)), options);
+}
 
+/// How far it came, and all that a reader is to be warned of.
+void add_result(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
   for (const std::string& what : left_out_in_words(story.scenario, options.language))
     add_labelled(lines, said(options, "left out  ", "略去  "), what, options);
   for (const std::string& idle : idle_in_words(story, options.language))
@@ -85,9 +93,11 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
     counts += fmt::format(fmt::runtime(said(options, " in {:.2f} s", "，{:.2f} 秒")), found.seconds);
   }
   const bool complete = found.counts.complete;
+  const std::string_view comma = said(options, ", ", "，");
   Line line(said(options, "result    ", "结果  "), Ink::faint);
-  line.append(counts + (is_zh(options) ? "，" : ", "))
-      .append(completeness_text(story, options.language), complete ? Ink::good : Ink::warning);
+  line.append(counts.append(comma));
+  if (!options.full) line.append(how_text(story, options).append(comma));
+  line.append(completeness_text(story, options.language), complete ? Ink::good : Ink::warning);
   lines.push_back(std::move(line));
   const std::string_view beside = said(options, "          ", "      ");
   if (found.unconfirmed > 0) {
@@ -110,18 +120,26 @@ void add_bounds(Lines& lines, const ExploredStory& story, const ExplorationOptio
   lines.emplace_back();
 }
 
+/// What somebody claims or expects, and what the first sentence is about.
+bool decides(const ExploredStory& story, const ExploredProperty& property) {
+  return property.expected || !property.as_expected || property.claim != scenarios::Claim::none ||
+         &property == &headline_property(story);
+}
+
 void add_property(Lines& lines, const ExploredStory& story, const ExploredProperty& property,
                   const ExplorationOptions& options) {
   const bool violated = property.verdict == Verdict::violated;
   const bool holds = property.verdict == Verdict::holds;
   Line line(std::string(words_of(property.verdict).sign) + " ", violated ? Ink::bad : holds ? Ink::good : Ink::warning);
-  line.append(property.name, Ink::strong).append(" ");
+  line.append(property_in(options.language, property.name), Ink::strong).append(" ");
   line.append(printable(verdict_text(property, options.language)), violated ? Ink::bad : Ink::plain);
   if (property.claim != scenarios::Claim::none) line.append(said(options, ", claimed", "，算法承诺"), Ink::faint);
   if (property.expected && property.as_expected) line.append(said(options, ", as expected", "，符合预期"), Ink::good);
   line.wrap_into(lines, options.width, 2);
   if (!property.as_expected)
     add_labelled(lines, "  ", surprise_text(story, property, options.language), options, Ink::bad);
+  // In short, of what nobody asked for the verdict alone. Why it is broken the run below says.
+  if (!options.full && !decides(story, property)) return;
   for (const scenarios::Threshold& threshold : property.thresholds) {
     // Without it, if the other is large enough: the frontier says that better.
     const bool is_nothing = threshold.infimum == checker::Extent{sim::Duration::zero(), true};
@@ -130,16 +148,21 @@ void add_property(Lines& lines, const ExploredStory& story, const ExploredProper
   }
   if (!property.frontier.empty())
     add_labelled(lines, "  ", frontier_text(story, property, options.language), options, Ink::strong);
-  if (property.worst)
+  // The first sentence has it.
+  if (property.worst && (options.full || &property != &headline_property(story)))
     add_labelled(lines, said(options, "  at worst ", "  最坏时"), lasting_text(*property.worst, options.language),
                  options);
-  if (!property.why.empty()) add_labelled(lines, "  ", reason_in(options.language, property.why), options);
+  if (!property.why.empty() && (options.full || !violated))
+    add_labelled(lines, "  ", reason_in(options.language, property.why), options);
 }
 
-/// What is unknown or not judged, and nobody asked for.
-void add_not_known(Lines& lines, Verdict verdict, const NamesAndReasons& properties, const ExplorationOptions& options,
+/// What is unknown or not judged, and nobody asked for. In short without the reasons.
+void add_not_known(Lines& lines, Verdict verdict, NamesAndReasons properties, const ExplorationOptions& options,
                    Ink ink) {
   if (properties.empty()) return;
+  if (!options.full) {
+    for (auto& [name, why] : properties) why.clear();
+  }
   const std::string label =
       fmt::format("{} {}{}", words_of(verdict).sign, word_of(verdict, options.language), said(options, ": ", "："));
   add_labelled(lines, label, with_reasons(properties, options.language), options, ink);
@@ -150,7 +173,7 @@ std::string marked_name(const ExploredProperty& property, const ExplorationOptio
   std::vector<std::string> marks;
   if (property.claim != scenarios::Claim::none) marks.emplace_back(said(options, "claimed", "算法承诺"));
   if (property.expected) marks.emplace_back(said(options, "as expected", "符合预期"));
-  std::string name(property.name);
+  std::string name = property_in(options.language, property.name);
   if (!marks.empty()) name += fmt::format(fmt::runtime(said(options, " ({})", "（{}）")), joined(marks));
   return name;
 }
@@ -180,11 +203,11 @@ void add_kept(Lines& lines, std::vector<const ExploredProperty*>& kept, Scope sc
   const std::string label = "✓ " + holds_text(scope, options.language) + std::string(said(options, ": ", "："));
   for (std::size_t first = 0, end = 0; first < kept.size(); first = end) {
     std::vector<std::string> names;
-    for (; end < kept.size() && kept[end]->why == kept[first]->why; ++end)
+    for (; end < kept.size() && (!options.full || kept[end]->why == kept[first]->why); ++end)
       names.push_back(marked_name(*kept[end], options));
     add_labelled(lines, label, joined(names), options, Ink::good);
     const std::string& why = kept[first]->why;
-    if (!why.empty()) add_labelled(lines, "  ", reason_in(options.language, why), options);
+    if (!why.empty() && options.full) add_labelled(lines, "  ", reason_in(options.language, why), options);
   }
   kept.clear();
 }
@@ -199,9 +222,9 @@ void add_properties(Lines& lines, const ExploredStory& story, const ExplorationO
     if (is_cut && !property.expected)
       not_proved.push_back(marked_name(property, options));
     else if (property.verdict == Verdict::not_judged && !is_asked)
-      not_judged.emplace_back(property.name, property.why);
+      not_judged.emplace_back(property_in(options.language, property.name), property.why);
     else if (property.verdict == Verdict::unknown && !is_asked)
-      unknown.emplace_back(property.name, property.why);
+      unknown.emplace_back(property_in(options.language, property.name), property.why);
     else if (property.verdict == Verdict::holds && property.as_expected)
       kept.push_back(&property);
     else
@@ -232,35 +255,80 @@ void add_marks(Lines& lines, const ExploredStory& story, const ExplorationOption
     add_labelled(lines, said(options, "never reached: ", "从未达到："), joined(never, separator(options)), options);
 }
 
-void add_witness(Lines& lines, const ExploredStory& story, const ExplorationOptions& options) {
+/// What a witness expects is what was found: that it is so again is nobody's expectation.
+Story without_expectations(Story story) {
+  for (scenarios::Judgement& judgement : story.outcome.properties) {
+    judgement.expected.reset();
+    judgement.as_expected = true;
+  }
+  return story;
+}
+
+/// Where the rest is to be had.
+std::string more_text(const ExploredStory& story, const ExplorationOptions& options) {
+  std::string text(said(options, "More: --full", "更多：--full"));
+  if (!shown_witness(story)) return text;
+  if (!options.witness.empty())
+    return text +
+           fmt::format(fmt::runtime(said(options, "; play it again: lockstep run {}", "；再播放一次：lockstep run {}")),
+                       options.witness);
+  return text + std::string(said(options, "; the run as a file that `lockstep run` plays: --witness FILE",
+                                 "；保存成 `lockstep run` 可以播放的文件：--witness FILE"));
+}
+
+/// The run in as many lines as are left: as a picture, or else its first and last moments in words.
+void add_witness_in_short(Lines& lines, const ExploredStory& story, const ExploredProperty& property,
+                          const ExplorationOptions& options, std::size_t room) {
+  Lines told;
+  if (!property.why.empty()) add_labelled(told, "  ", reason_in(options.language, property.why), options);
+  Lines picture;
+  if (story.replay) picture = chart(*story.replay, options.width, options.language);
+  if (!picture.empty() && told.size() + picture.size() <= room) {
+    std::move(picture.begin(), picture.end(), std::back_inserter(told));
+  } else if (story.replay) {
+    // The reason ends what happened, and stands here already.
+    std::string happened = in(options.language, story.replay->scenario.story);
+    happened = happened.substr(0, happened.find(said(options, " So ", "于是")));
+    add_labelled(told, "  ", happened, options, Ink::faint);
+  }
+  if (told.size() > room) {
+    told.resize(room);
+    if (room > 0) told.back() = Line("  …", Ink::faint);
+  }
+  std::move(told.begin(), told.end(), std::back_inserter(lines));
+}
+
+/// `after`: so many lines are still to come.
+void add_witness(Lines& lines, const ExploredStory& story, const ExplorationOptions& options, std::size_t after) {
   const std::optional<std::size_t> shown = shown_witness(story);
   if (!shown) return;
   const ExploredProperty& property = story.exploration.properties[*shown];
   lines.emplace_back();
-  add_labelled(
-      lines, "",
-      fmt::format(fmt::runtime(said(options, "A run in which {} breaks:", "{} 被破坏的一次运行：")), property.name),
-      options, Ink::strong);
+  add_labelled(lines, "",
+               fmt::format(fmt::runtime(said(options, "A run in which {} breaks:", "{} 被破坏的一次运行：")),
+                           property_in(options.language, property.name)),
+               options, Ink::strong);
+  if (!options.full) {
+    const std::size_t room = kShortLinesMax - std::min(kShortLinesMax, lines.size() + after);
+    add_witness_in_short(lines, story, property, options, room);
+    return;
+  }
   if (story.replay) {
     lines.emplace_back();
-    for (Line& line : timeline(*story.replay, {.width = options.width, .language = options.language}))
+    for (Line& line :
+         timeline(without_expectations(*story.replay), {.width = options.width, .language = options.language}))
       lines.push_back(std::move(line));
   }
   lines.emplace_back();
-  if (options.witness.empty()) {
-    add_labelled(
-        lines, "",
-        fmt::format(fmt::runtime(said(options, "As a file that `lockstep run` plays: lockstep check {} --witness FILE",
-                                      "保存成 `lockstep run` 可以播放的文件：lockstep check {} --witness FILE")),
-                    story.scenario.file),
-        options, Ink::faint);
-  } else {
-    add_labelled(
-        lines, "",
-        fmt::format(fmt::runtime(said(options, "Play it again: lockstep run {}", "再播放一次：lockstep run {}")),
-                    options.witness),
-        options, Ink::faint);
-  }
+  const std::string file =
+      options.witness.empty()
+          ? fmt::format(
+                fmt::runtime(said(options, "As a file that `lockstep run` plays: lockstep check {} --witness FILE",
+                                  "保存成 `lockstep run` 可以播放的文件：lockstep check {} --witness FILE")),
+                story.scenario.file)
+          : fmt::format(fmt::runtime(said(options, "Play it again: lockstep run {}", "再播放一次：lockstep run {}")),
+                        options.witness);
+  add_labelled(lines, "", file, options, Ink::faint);
 }
 
 }  // namespace
@@ -269,13 +337,17 @@ Lines exploration(const ExploredStory& story, const ExplorationOptions& options)
   Lines lines;
   add_heading(lines, story, options);
   add_headline(lines, story, options);
-  add_bounds(lines, story, options);
+  if (options.full) add_bounds(lines, story, options);
+  add_result(lines, story, options);
   add_properties(lines, story, options);
   if (const std::string traces = trace_surprise(story.exploration, options.language); !traces.empty())
     add_labelled(lines, "", std::string(said(options, "NOT as expected: ", "不符合预期：")) + traces, options,
                  Ink::bad);
-  add_marks(lines, story, options);
-  add_witness(lines, story, options);
+  if (options.full) add_marks(lines, story, options);
+  Lines more;
+  if (!options.full) add_labelled(more, "", more_text(story, options), options, Ink::faint);
+  add_witness(lines, story, options, more.size());
+  std::move(more.begin(), more.end(), std::back_inserter(lines));
   return lines;
 }
 

@@ -5,6 +5,8 @@
 #include "reports/check/exploration.hpp"
 #include "reports/text/table.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -27,7 +29,7 @@ std::string found_text(const scenarios::Exploration& exploration, Language langu
   std::vector<std::string> holding;
   std::vector<std::string> besides;
   for (const ExploredProperty& property : exploration.properties) {
-    const std::string name(property.name);
+    const std::string name = property_in(language, property.name);
     if (expects && !property.expected) {
       if (property.verdict == Verdict::violated) besides.push_back(name);
       continue;
@@ -84,12 +86,12 @@ void add_surprises(Lines& lines, const ExploredStory& story, const ExplorationOp
   };
   for (const ExploredProperty& property : story.exploration.properties) {
     if (property.as_expected) continue;
-    add(fmt::format("{}: {}; {}", property.name, verdict_text(property, options.language),
-                    surprise_text(story, property, options.language)),
+    add(fmt::format("{}: {}; {}", property_in(options.language, property.name),
+                    verdict_text(property, options.language), surprise_text(story, property, options.language)),
         2, Ink::bad);
     for (const scenarios::Threshold& threshold : property.thresholds)
       add(threshold_text(story, threshold, options.language), 4, Ink::plain);
-    if (!property.why.empty()) add(property.why, 4, Ink::plain);
+    if (!property.why.empty()) add(reason_in(options.language, property.why), 4, Ink::plain);
   }
   if (const std::string traces = trace_surprise(story.exploration, options.language); !traces.empty())
     add(traces, 2, Ink::bad);

@@ -202,13 +202,13 @@ std::string values_text(const ExploredStory& story, const scenarios::Threshold& 
                                        : "for some {} {}, together with {}; not for each of them alone{}"),
                        threshold.parameter, values, joined(threshold.together_with, zh ? "、" : " and "),
                        is_exact ? ""
-                       : zh     ? "；其余的值没有全部查过"
-                                : "; others were not looked for everywhere");
+                       : zh     ? "；其余的值也可能破坏它"
+                                : "; others may break it, too");
   }
   if (!is_exact) {
-    return fmt::format(fmt::runtime(zh ? "{} {} 时被破坏；其余的值没有全部查过"
-                                       : "with a {} {}; others were not looked for everywhere"),
-                       threshold.parameter, values);
+    return fmt::format(
+        fmt::runtime(zh ? "{} {} 时被破坏；其余的值也可能破坏它" : "with a {} {}; others may break it, too"),
+        threshold.parameter, values);
   }
   const checker::ValueInterval& first = threshold.values.front();
   if (threshold.values.size() > 1 || (first.least != checker::Extent{threshold.range.lo, true} &&
@@ -262,7 +262,7 @@ std::string together_text(const ExploredStory& story, const scenarios::Threshold
                         beyond_text(threshold.infimum, threshold.is_downward, language));
   }
   if (!threshold.is_exact || !story.exploration.counts.complete || story.tick)
-    text += zh ? "；更小的值没有全部查过" : "; less was not looked for everywhere";
+    text += zh ? "；更小的值也可能破坏它" : "; less may break it, too";
   return text;
 }
 
@@ -292,11 +292,11 @@ std::string threshold_text(const ExploredStory& story, const scenarios::Threshol
   }
   if (!story.exploration.counts.complete || story.tick) {
     if (is_zh(language)) {
-      return fmt::format(fmt::runtime(threshold.infimum.attained ? "{} 为 {} 时被破坏；更小的值没有全部查过"
-                                                                 : "{} 略超过 {} 时被破坏；更小的值没有全部查过"),
+      return fmt::format(fmt::runtime(threshold.infimum.attained ? "{} 为 {} 时被破坏；更小的值也可能破坏它"
+                                                                 : "{} 略超过 {} 时被破坏；更小的值也可能破坏它"),
                          name, value);
     }
-    return fmt::format("with a {} {} {}; smaller ones were not looked for everywhere", name,
+    return fmt::format("with a {} {} {}; less may break it, too", name,
                        threshold.infimum.attained ? "of"
                        : is_down                  ? "just below"
                                                   : "just above",
@@ -365,15 +365,14 @@ std::string frontier_text(const ExploredStory& story, const ExploredProperty& pr
   if (is_zh(language)) {
     return fmt::format("{}：{}{}", axes.size() == 2 ? "两者一起" : "合在一起",
                        is_told ? property.frontier : corners_text(property.region, language),
-                       !is_exact   ? (is_upward ? "；更少的没有全部查过" : "；其余的没有全部查过")
+                       !is_exact   ? (is_upward ? "；更少也可能破坏它" : "；其余的也可能破坏它")
                        : is_upward ? "，再少就不会"
                                    : "，其余不会");
   }
-  return fmt::format(
-      "together: {}{}", is_told ? "for " + property.frontier : corners_text(property.region, language),
-      !is_exact   ? (is_upward ? "; less was not looked for everywhere" : "; others were not looked for everywhere")
-      : is_upward ? ", and for nothing less"
-                  : ", and for nothing else");
+  return fmt::format("together: {}{}", is_told ? "for " + property.frontier : corners_text(property.region, language),
+                     !is_exact   ? (is_upward ? "; less may break it, too" : "; others may break it, too")
+                     : is_upward ? ", and for nothing less"
+                                 : ", and for nothing else");
 }
 
 std::vector<std::string> faults_in_words(const scenarios::Scenario& scenario, Language language) {

@@ -46,7 +46,7 @@ std::string expectation_text(const scenarios::Expectation& expectation, Language
 std::string lasting_text(const scenarios::WorstCase& worst, Language language);
 
 /// "for every pause above 71ms, and for none up to it"; where a bound or a grid may have missed smaller ones: "with a
-/// pause of 82ms; a smaller one was not looked for everywhere".
+/// pause of 82ms; less may break it, too".
 std::string threshold_text(const ExploredStory& story, const scenarios::Threshold& threshold, Language language);
 
 /// Whether a line tells it.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
 #include "reports/words/reasons.hpp"
 #include "sim/worlds/fault_kinds.hpp"
 #include "sim/worlds/fault_words.hpp"
@@ -34,7 +35,8 @@ bool is_asked(const ExploredProperty& property) {
 std::string broken_text(const ExploredProperty& property, bool zh) {
   if (property.name == "mutual-exclusion") return zh ? "两个客户端同时持有锁" : "two clients hold the lock at once";
   if (property.name == "capacity") return zh ? "持有者多于名额" : "more clients hold it than there are places";
-  return fmt::format(fmt::runtime(zh ? "{} 被破坏" : "{} is broken"), property.name);
+  return fmt::format(fmt::runtime(zh ? "{} 被破坏" : "{} is broken"),
+                     property_in(zh ? Language::zh : Language::en, property.name));
 }
 
 /// "more than 71ms", "71ms or more".
@@ -158,10 +160,11 @@ std::string kept_sentence(const ExploredStory& story, const ExploredProperty& pr
   const std::uint64_t traces = story.exploration.counts.traces;
   const std::vector<std::string> faults = faults_in_words(story.scenario, zh ? Language::zh : Language::en);
   const std::string within = faults.empty() ? "" : (zh ? "，其间：" : ", with ") + joined(faults, zh ? "；" : "; ");
+  const std::string name = property_in(zh ? Language::zh : Language::en, property.name);
   const std::string_view what = property.name == "mutual-exclusion" ? (zh ? "从不会有两个持有者" : "never two holders")
                                 : property.name == "capacity"
                                     ? (zh ? "持有者从不多于名额" : "never more holders than places")
-                                    : property.name;
+                                    : std::string_view(name);
   const std::string of = traces_text(traces, story.tick.has_value(), zh ? Language::zh : Language::en);
   return zh ? fmt::format("成立：{}，在文件允许的所有顺序和延迟中（{}{}）。", what, of, within)
             : fmt::format("Holds: {}, in every order and with every delay that the file allows ({}{}).", what, of,
@@ -206,7 +209,7 @@ Headline headline(const ExploredStory& story, Language language) {
   }
   const std::string why = reason_in(language, property.why);
   return {property.verdict == Verdict::holds ? Verdict::unknown : property.verdict,
-          fmt::format(fmt::runtime(zh ? "{} {}：{}。" : "{} {}: {}."), property.name,
+          fmt::format(fmt::runtime(zh ? "{} {}：{}。" : "{} {}: {}."), property_in(language, property.name),
                       word_of(property.verdict, language), why)};
 }
 

@@ -12,6 +12,7 @@
 
 #include "models/servers/server_kind.hpp"
 #include "reports/run/lane_state.hpp"
+#include "reports/text/figures.hpp"
 #include "reports/text/text.hpp"
 #include "sim/worlds/fault_words.hpp"
 
@@ -458,7 +459,8 @@ class Collector {
       return;
     }
     add(Rank::fault, i.from, i.step, i.process,
-        strikes(i.kind, i.until ? sim::to_string(i.until->offset() - i.from.offset()) : "ever"), Ink::warning);
+        strikes(i.kind, i.until ? sim::to_string(rounded_for_reading(i.until->offset() - i.from.offset())) : "ever"),
+        Ink::warning);
     if (!i.until) return;
     const Moment end{*i.until, sim::no_step};
     if (states_.is_dead(i.process, end) || states_.is_paused(i.process, end)) return;

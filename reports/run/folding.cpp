@@ -105,10 +105,10 @@ void fold_attempts(std::vector<Event>& events, const Story& story, const std::se
     }
     if (!hidden[event.attempt] || !noted.insert(event.attempt).second) continue;
     const Repetition& repetition = repetition_at.at(event.attempt);
-    kept.push_back(note_of(event, repetition.who,
-                           fmt::format("tries {} more times until {}, always {}", repetition.count,
-                                       sim::to_string(repetition.last.offset()),
-                                       repetition.is_exact ? "the same" : "alike: only numbers in answers differ")));
+    kept.push_back(
+        note_of(event, repetition.who,
+                fmt::format("tries {} more times until {}, always {}", repetition.count, time_text(repetition.last),
+                            repetition.is_exact ? "the same" : "alike: only numbers in answers differ")));
   }
   events = std::move(kept);
 }
@@ -124,8 +124,7 @@ void fold_commands(std::vector<Event>& events, const std::set<sim::Step>& eviden
   std::set<std::size_t> hidden;
   const auto close = [&](std::vector<std::size_t>& run) {
     if (run.size() > kRepetitionsMin) {
-      notes[run[1]] = fmt::format("the same {} more times until {}", run.size() - 1,
-                                  sim::to_string(events[run.back()].at.offset()));
+      notes[run[1]] = fmt::format("the same {} more times until {}", run.size() - 1, time_text(events[run.back()].at));
       hidden.insert(run.begin() + 1, run.end());
     }
     run.clear();

@@ -19,7 +19,7 @@ struct SummaryOptions {
 Lines summary(std::span<const Story> stories, const SummaryOptions& options);
 
 /// "17 stories, all as expected", "17 stories: 15 as expected, 2 NOT".
-std::string totals_text(std::span<const Story> stories);
+std::string totals_text(std::span<const Story> stories, Language language = Language::en);
 std::size_t count_as_expected(std::span<const Story> stories);
 
 }  // namespace lockstep::reports

@@ -4,6 +4,7 @@
 
 #include "reports/text/chart.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
 #include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
@@ -31,7 +32,7 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   const checker::Finding& finding = judgement.finding;
   const bool violated = finding.verdict == Verdict::violated;
   Line line(std::string(words_of(finding.verdict).sign) + " ", violated ? Ink::bad : Ink::warning);
-  line.append(printable(finding.property), Ink::strong).append(" ");
+  line.append(printable(property_in(options.language, finding.property)), Ink::strong).append(" ");
   line.append(printable(observed_text(story.outcome, finding, options.language)), violated ? Ink::bad : Ink::plain);
   if (judgement.claim != scenarios::Claim::none) line.append(zh ? "，算法承诺" : ", claimed", Ink::faint);
   if (judgement.expected && judgement.as_expected) line.append(zh ? "，符合预期" : ", as expected", Ink::good);
@@ -46,7 +47,7 @@ void add_broken(Lines& lines, const Story& story, const scenarios::Judgement& ju
   if (!finding.why.empty()) add_prose(lines, reason_in(options.language, finding.why), options.width, 2);
   // Nothing happens at that moment: it is the end of a time that was allowed.
   if (violated && finding.at && finding.property == "recoverable") {
-    const std::string at = sim::to_string(finding.at->offset());
+    const std::string at = time_text(*finding.at);
     add_prose(lines, zh ? "允许的时间到 " + at + " 为止" : "the time that is allowed was over at " + at, options.width,
               2);
   }
@@ -69,11 +70,11 @@ void add_verdicts(Lines& lines, const Story& story, const TimelineOptions& optio
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     const bool holds = judgement.finding.verdict == Verdict::holds;
     if (holds && judgement.as_expected) {
-      holding.emplace_back(judgement.finding.property);
+      holding.emplace_back(property_in(options.language, judgement.finding.property));
     } else if (judgement.finding.verdict == Verdict::unknown && !judgement.expected) {
-      unknown.emplace_back(judgement.finding.property, judgement.finding.why);
+      unknown.emplace_back(property_in(options.language, judgement.finding.property), judgement.finding.why);
     } else if (judgement.finding.verdict == Verdict::not_judged && !judgement.expected) {
-      not_judged.emplace_back(judgement.finding.property, judgement.finding.why);
+      not_judged.emplace_back(property_in(options.language, judgement.finding.property), judgement.finding.why);
     } else {
       add_broken(lines, story, judgement, options);
     }
@@ -98,10 +99,11 @@ void add_verdicts(Lines& lines, const Story& story, const TimelineOptions& optio
 Lines timeline(const Story& story, const TimelineOptions& options) {
   Lines lines;
   add_heading(lines, story, options);
-  for (Line& line : chart(story, options.width)) lines.push_back(std::move(line));
+  for (Line& line : chart(story, options.width, options.language)) lines.push_back(std::move(line));
   lines.emplace_back();
   add_verdicts(lines, story, options);
-  for (const std::string& note : story.outcome.notes) add_prose(lines, "note: " + note, options.width, 0);
+  for (const std::string& note : story.outcome.notes)
+    add_prose(lines, (options.language == Language::zh ? "注意：" : "note: ") + note, options.width, 0);
   if (const std::string& lesson = in(options.language, story.scenario.lesson); !lesson.empty()) {
     lines.emplace_back();
     add_prose(lines, lesson, options.width, 0);

@@ -89,6 +89,15 @@ TEST_CASE("timeline: at 120 columns long texts stay on one line") {
 )");
 }
 
+TEST_CASE("timeline: in Chinese the picture has no words of ours in English") {
+  const std::string text = to_string(chart(ForgedStory().story(), 100, Language::zh), false);
+  INFO(text);
+  CHECK(contains(text, "认为自己持有"));
+  CHECK(contains(text, "时钟"));
+  for (const char* english : {"time", "clock", "believes", "paused", "holders", "key set", "has the lock", "releases"})
+    CHECK(!contains(text, english));
+}
+
 TEST_CASE("timeline: no line is wider than the terminal, in both languages") {
   for (const std::size_t width : {60, 80, 100, 140}) {
     for (const Language language : {Language::en, Language::zh}) {

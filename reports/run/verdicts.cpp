@@ -4,20 +4,20 @@
 
 #include <array>
 
+#include "reports/text/figures.hpp"
 #include "reports/text/text.hpp"
 
 namespace lockstep::reports {
 namespace {
 
-std::string violated_text(const std::vector<std::string>& by, const std::optional<sim::Duration>& at,
-                          Language language) {
+std::string violated_text(const std::vector<std::string>& by, const std::optional<std::string>& at, Language language) {
   if (language == Language::zh) {
-    std::string text = at ? fmt::format("在 {} ", sim::to_string(*at)) : "";
+    std::string text = at ? fmt::format("在 {} ", *at) : "";
     return text + (by.empty() ? "被破坏" : fmt::format("被 {} 破坏", joined(by, "、")));
   }
   std::string text = "violated";
   if (!by.empty()) text += " by " + joined(by);
-  if (at) text += " at " + sim::to_string(*at);
+  if (at) text += " at " + *at;
   return text;
 }
 
@@ -77,28 +77,27 @@ std::vector<std::string> blamed(const scenarios::Outcome& outcome, const checker
 
 std::string observed_text(const scenarios::Outcome& outcome, const checker::Finding& finding, Language language) {
   if (finding.verdict != checker::Verdict::violated) return std::string(word_of(finding.verdict, language));
-  return violated_text(blamed(outcome, finding), finding.at ? std::optional(finding.at->offset()) : std::nullopt,
+  return violated_text(blamed(outcome, finding), finding.at ? std::optional(time_text(*finding.at)) : std::nullopt,
                        language);
 }
 
 std::string expected_text(const scenarios::Expectation& expectation, Language language) {
   if (expectation.verdict != checker::Verdict::violated) return std::string(word_of(expectation.verdict, language));
-  return violated_text(expectation.violated_by, expectation.at, language);
+  return violated_text(expectation.violated_by,
+                       expectation.at ? std::optional(sim::to_string(*expectation.at)) : std::nullopt, language);
 }
 
-std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement) {
+std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement, Language language) {
+  if (language == Language::zh)
+    return fmt::format("预期：{}；观察到：{}",
+                       judgement.expected ? expected_text(*judgement.expected, language) : "算法所承诺的",
+                       observed_text(outcome, judgement.finding, language));
   if (!judgement.expected) return "claimed by the algorithm; observed: " + observed_text(outcome, judgement.finding);
   return fmt::format("expected: {}; observed: {}", expected_text(*judgement.expected),
                      observed_text(outcome, judgement.finding));
 }
 
-std::string time_text(sim::Instant at) {
-  const std::string exact = sim::to_string(at.offset());
-  if (exact.size() <= 9) return exact;
-  const std::int64_t us = at.offset().count_ns() / 1000;
-  const std::string rounded = sim::to_string(sim::Duration::microseconds(us));
-  return rounded.size() <= 12 ? rounded : sim::to_string(sim::Duration::milliseconds(us / 1000));
-}
+std::string time_text(sim::Instant at) { return sim::to_string(rounded_for_reading(at.offset())); }
 
 std::string digest_text(std::uint64_t digest) { return fmt::format("{:016x}", digest); }
 

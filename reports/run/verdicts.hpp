@@ -57,9 +57,10 @@ std::string expected_text(const scenarios::Expectation& expectation, Language la
 
 /// "expected: holds; observed: violated by B, C at 163ms", or what the algorithm claims. Requires: it is not as
 /// expected.
-std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement);
+std::string surprise_text(const scenarios::Outcome& outcome, const scenarios::Judgement& judgement,
+                          Language language = Language::en);
 
-/// "163ms"; what would have more than nine characters is cut to microseconds, or milliseconds.
+/// "163ms", rounded for reading.
 std::string time_text(sim::Instant at);
 
 /// The digest of a run as 16 hexadecimal digits.

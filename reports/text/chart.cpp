@@ -12,6 +12,7 @@
 #include "reports/text/local_time.hpp"
 #include "reports/text/shorten.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/row_words.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -43,15 +44,20 @@ std::string overlap_names(const Story& story, const LaneStates& states, Moment m
 
 class Chart {
  public:
-  Chart(const Story& story, std::size_t width)
-      : story_(story), states_(story), local_(story.outcome), events_(folded_events(story)) {
+  Chart(const Story& story, std::size_t width, Language language)
+      : story_(story),
+        zh_(language == Language::zh),
+        states_(story),
+        local_(story.outcome),
+        events_(folded_events(story)) {
+    for (const Event& event : events_) texts_.push_back(row_in(language, event));
     std::size_t overlap = 0;
     for (const Event& event : events_) {
       const std::string names = overlap_names(story, states_, moment_of(event));
       const std::size_t room = width < kOverlapWhole ? 4 : 9;
       if (!names.empty()) overlap = std::max(overlap, 3 + std::min<std::size_t>(display_width(names), room) + 1);
     }
-    layout_ = lay_out(story, events_, local_, overlap, width);
+    layout_ = lay_out(story, events_, texts_, local_, overlap, width);
   }
 
   Lines lines() {
@@ -61,14 +67,17 @@ class Chart {
     for (std::size_t i = 0; i < count; ++i) {
       if (i == from) {
         i += count - kRowsMax;
-        add_note(fmt::format("… {} rows left out …", count - kRowsMax), events_[i]);
+        add_note(fmt::format(fmt::runtime(zh_ ? "……略去 {} 行……" : "… {} rows left out …"), count - kRowsMax),
+                 events_[i]);
       }
       if (i > 0) add_gap(events_[i - 1], events_[i]);
       add_row(i);
     }
     if (layout_.lanes_left_out > 0) {
-      lines_.emplace_back(clip(fmt::format("{} without a lane here: the page is too narrow for all",
-                                           counted(layout_.lanes_left_out, "process", "processes")),
+      const std::size_t count_left_out = layout_.lanes_left_out;
+      lines_.emplace_back(clip(zh_ ? fmt::format("页面太窄，{} 个进程在这里没有泳道", count_left_out)
+                                   : fmt::format("{} without a lane here: the page is too narrow for all",
+                                                 counted(count_left_out, "process", "processes")),
                                layout_.width),
                           Ink::faint);
     }
@@ -174,10 +183,12 @@ class Chart {
   void add_header() {
     Line first;
     first.fill_to(layout_.overlap_width);
-    first.append(pad_left(layout_.clocks.empty() ? "time" : "true time", layout_.time_width), Ink::faint);
+    const std::string_view time = layout_.clocks.empty() ? (zh_ ? "时间" : "time") : zh_ ? "真实时间" : "true time";
+    first.append(pad_left(time, layout_.time_width), Ink::faint);
     for (std::size_t i = 0; i < layout_.clocks.size(); ++i) {
       first.append(" ").append(
-          pad_left(name_of(story_.outcome, layout_.clocks[i]) + "'s clock", layout_.clock_widths[i]), Ink::faint);
+          pad_left(name_of(story_.outcome, layout_.clocks[i]) + (zh_ ? "的时钟" : "'s clock"), layout_.clock_widths[i]),
+          Ink::faint);
     }
     first.append("  ");
     const std::size_t base = first.width();
@@ -196,7 +207,8 @@ class Chart {
     lines_.push_back(std::move(first));
   }
 
-  Line row_start(const Event& event, bool is_first_at_this_time, bool is_continuation) {
+  /// `row`: the event whose times are shown; nothing: none are.
+  Line row_start(const Event& event, std::optional<std::size_t> row) {
     Line line;
     const std::string names = overlap_names(story_, states_, moment_of(event));
     if (!names.empty()) {
@@ -204,12 +216,11 @@ class Chart {
       line.append("!! " + clip(names, layout_.overlap_width - 4), Ink::bad);
     }
     line.fill_to(layout_.overlap_width);
-    const bool shows_time = is_first_at_this_time && !is_continuation;
-    line.append(pad_left(shows_time ? time_text(event.at) : "", layout_.time_width), Ink::plain);
+    line.append(pad_left(row ? layout_.times[*row] : "", layout_.time_width), Ink::plain);
     for (std::size_t i = 0; i < layout_.clocks.size(); ++i) {
       const ProcessId process = layout_.clocks[i];
       const bool is_alive = !states_.is_dead(process, moment_of(event));
-      const std::string text = shows_time && is_alive ? time_text(local_.reading(process, event.at)) : "";
+      const std::string text = row && is_alive ? layout_.clock_times[i][*row] : "";
       line.append(" ").append(pad_left(text, layout_.clock_widths[i]), event.who == process ? Ink::plain : Ink::faint);
     }
     return line.append("  ");
@@ -224,7 +235,9 @@ class Chart {
     const auto& columns = layout_.clocks;
     if (!event.who.is_valid() || std::find(columns.begin(), columns.end(), event.who) != columns.end()) return "";
     const sim::Instant own = local_.reading(event.who, event.at);
-    return own.identical(event.at) ? "" : fmt::format(" (its clock: {})", time_text(own));
+    return own.identical(event.at)
+               ? ""
+               : fmt::format(fmt::runtime(zh_ ? "（它的时钟：{}）" : " (its clock: {})"), time_text(own));
   }
 
   std::string actor_name(ProcessId process) const {
@@ -236,13 +249,13 @@ class Chart {
   void add_row(std::size_t index) {
     const Event& event = events_[index];
     const std::size_t text_width = layout_.text_width;
-    const std::string_view all = event.text;
+    const std::string_view all = texts_[index];
     const std::vector<std::string> text = wrap_command(
         all.substr(0, event.command_size), std::string(all.substr(event.command_size)).append(clock_remark(event)),
         text_width, text_lines_max(text_width));
     const bool is_new_time = index == 0 || events_[index - 1].at.offset() != event.at.offset();
     for (std::size_t i = 0; i < text.size(); ++i) {
-      Line line = row_start(event, is_new_time, i > 0);
+      Line line = row_start(event, is_new_time && i == 0 ? std::optional(index) : std::nullopt);
       std::vector<Glyph> cells = lanes(event);
       std::vector<std::string> storage;
       if (i == 0 && event.arrow) put_arrow(cells, *event.arrow);
@@ -270,7 +283,7 @@ class Chart {
     moment.at = after.at - Duration::nanoseconds(1);
     moment.step = before.step;
     moment.is_fault = true;
-    Line line = row_start(moment, false, false);
+    Line line = row_start(moment, {});
     std::vector<Glyph> cells = lanes(moment);
     std::vector<std::string> storage;
     put_key_writers(cells, moment, storage);
@@ -284,7 +297,7 @@ class Chart {
   }
 
   void add_note(const std::string& text, const Event& event) {
-    Line line = row_start(event, false, true);
+    Line line = row_start(event, {});
     line.fill_to(line.width() + layout_.lanes_width + 2);
     const std::size_t room = layout_.width - std::min(layout_.width, line.width());
     lines_.push_back(std::move(line.append(clip(text, room), Ink::faint)));
@@ -292,19 +305,24 @@ class Chart {
 
   void add_legend() {
     std::vector<std::string> signs;
-    if (used_hold_ || used_paused_holding_) signs.emplace_back("█ believes it holds");
-    if (used_paused_holding_) signs.emplace_back("▒ and is paused");
-    if (used_paused_) signs.emplace_back("░ paused");
-    if (used_crash_) signs.emplace_back("✖ crashed");
-    if (used_key_) signs.emplace_back("┃A key set by A");
-    if (used_overlap_) signs.emplace_back("!! two holders");
+    const auto add = [&](bool is_used, std::string_view en, std::string_view zh) {
+      if (is_used) signs.emplace_back(zh_ ? zh : en);
+    };
+    add(used_hold_ || used_paused_holding_, "█ believes it holds", "█ 认为自己持有");
+    add(used_paused_holding_, "▒ and is paused", "▒ 且在停顿");
+    add(used_paused_, "░ paused", "░ 停顿");
+    add(used_crash_, "✖ crashed", "✖ 已崩溃");
+    add(used_key_, "┃A key set by A", "┃A 键由 A 写入");
+    add(used_overlap_, "!! two holders", "!! 两个持有者");
     if (!signs.empty()) lines_.emplace_back(clip(joined(signs, "  "), layout_.width), Ink::faint);
   }
 
   const Story& story_;
+  bool zh_;
   LaneStates states_;
   LocalTimes local_;
   std::vector<Event> events_;
+  std::vector<std::string> texts_;  ///< of the events, in the reader's language
   Layout layout_;
   Lines lines_;
   bool used_hold_ = false, used_paused_ = false, used_paused_holding_ = false;
@@ -313,6 +331,6 @@ class Chart {
 
 }  // namespace
 
-Lines chart(const Story& story, std::size_t width) { return Chart(story, width).lines(); }
+Lines chart(const Story& story, std::size_t width, Language language) { return Chart(story, width, language).lines(); }
 
 }  // namespace lockstep::reports

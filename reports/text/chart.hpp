@@ -9,6 +9,6 @@ namespace lockstep::reports {
 
 /// The lanes' names, the rows, and one line that explains the signs that occur. Fits `width` columns.
 /// Requires: a trace, and width >= 60.
-Lines chart(const Story& story, std::size_t width);
+Lines chart(const Story& story, std::size_t width, Language language = Language::en);
 
 }  // namespace lockstep::reports

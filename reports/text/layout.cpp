@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "reports/text/figures.hpp"
 #include "reports/text/shorten.hpp"
 #include "reports/text/text.hpp"
 
@@ -67,14 +68,18 @@ std::set<ProcessId> most_important(const Story& story, const std::vector<Event>&
 
 class LayoutMaker {
  public:
-  LayoutMaker(const Story& story, const std::vector<Event>& events, std::size_t overlap_width, std::size_t width)
+  LayoutMaker(const Story& story, const std::vector<Event>& events, const std::vector<std::string>& texts,
+              std::size_t overlap_width, std::size_t width)
       : story_(story), events_(events) {
     layout_.width = width;
     layout_.overlap_width = overlap_width;
     layout_.time_width = 6;
+    std::vector<sim::Instant> instants;
+    for (const Event& event : events) instants.push_back(event.at);
+    layout_.times = column_of(instants);
+    for (const std::string& time : layout_.times) layout_.time_width = std::max(layout_.time_width, time.size());
+    for (const std::string& text : texts) text_wanted_ = std::max(text_wanted_, display_width(text));
     for (const Event& event : events) {
-      layout_.time_width = std::max(layout_.time_width, time_text(event.at).size());
-      text_wanted_ = std::max(text_wanted_, display_width(event.text));
       if (!event.who.is_valid()) continue;
       const std::size_t name = display_width(name_of(story.outcome, event.who));
       const std::size_t name_max = width < kNarrow ? kNameMaxNarrow : kNameMax;
@@ -134,11 +139,15 @@ class LayoutMaker {
       if (layout_.lane_of(process) == nullptr || layout_.clocks.size() == kClockColumnsMax) continue;
       std::size_t needed =
           std::min<std::size_t>(story_.outcome.lanes[process.index].name.size() + 8, 12);  // "B's clock"
-      for (const Event& event : events_) needed = std::max(needed, time_text(local.reading(process, event.at)).size());
+      std::vector<sim::Instant> readings;
+      for (const Event& event : events_) readings.push_back(local.reading(process, event.at));
+      std::vector<std::string> times = column_of(readings);
+      for (const std::string& time : times) needed = std::max(needed, time.size());
       if (needed + 1 + time_width - layout_.time_width + narrowest > room(kTextWithClocks)) break;
       layout_.time_width = time_width;
       layout_.clocks.push_back(process);
       layout_.clock_widths.push_back(needed);
+      layout_.clock_times.push_back(std::move(times));
     }
   }
 
@@ -261,9 +270,9 @@ const LaneColumn* Layout::lane_of(ProcessId process) const {
   return found == lanes.end() ? nullptr : &*found;
 }
 
-Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
-               std::size_t width) {
-  return LayoutMaker(story, events, overlap_width, width).make(local);
+Layout lay_out(const Story& story, const std::vector<Event>& events, const std::vector<std::string>& texts,
+               const LocalTimes& local, std::size_t overlap_width, std::size_t width) {
+  return LayoutMaker(story, events, texts, overlap_width, width).make(local);
 }
 
 }  // namespace lockstep::reports

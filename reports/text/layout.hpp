@@ -29,9 +29,11 @@ struct Layout {
   std::size_t width = 0;
   std::size_t overlap_width = 0;       ///< "!! B+C": 0 if nobody overlaps
   std::size_t time_width = 0;          ///< true time
+  std::vector<std::string> times;      ///< of each event, in true time
   std::vector<sim::ProcessId> clocks;  ///< whose own clocks have a column beside true time
   std::vector<std::size_t> clock_widths;
-  std::vector<LaneColumn> lanes;  ///< clients, probe, servers, resource
+  std::vector<std::vector<std::string>> clock_times;  ///< for each of these clocks, of each event
+  std::vector<LaneColumn> lanes;                      ///< clients, probe, servers, resource
   std::size_t lanes_width = 0;
   std::size_t name_width = 0;            ///< of who acts, before the text
   std::vector<std::string> actor_names;  ///< by process: in so many columns
@@ -44,7 +46,8 @@ struct Layout {
 /// Own clocks have at most this many columns.
 inline constexpr std::size_t kClockColumnsMax = 3;
 
-Layout lay_out(const Story& story, const std::vector<Event>& events, const LocalTimes& local, std::size_t overlap_width,
-               std::size_t width);
+/// `texts`: of the events, as they are shown.
+Layout lay_out(const Story& story, const std::vector<Event>& events, const std::vector<std::string>& texts,
+               const LocalTimes& local, std::size_t overlap_width, std::size_t width);
 
 }  // namespace lockstep::reports

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <span>
 
+#include "reports/text/figures.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/conflicts.hpp"
 #include "reports/words/sentences.hpp"
 
 namespace lockstep::reports {
@@ -78,9 +80,6 @@ constexpr Sentence kSentences[] = {
     // What breaks.
     {"{} got the lock at {} while {}, who got it at {}, still believed to hold it (until {})",
      "{0} 在 {1} 得到锁，而 {2} 在 {3} 得到它之后仍认为自己持有（直到 {4}）"},
-    {"{}'s {} ({} to {}) and {}'s {} ({} to {}) cannot all be what {} did",
-     "{0} 的 {1}（{2} 到 {3}）和 {4} 的 {5}（{6} 到 {7}）不可能都是{8~}的行为"},
-    {"{}'s {} ({} to {}) cannot be what {} did", "{0} 的 {1}（{2} 到 {3}）不可能是{4~}的行为"},
     {"{}'s {} removed at {} the lock that {} had been granted at {} with a lease until {}",
      "{0} 的 {1} 在 {2} 删除了 {3} 在 {4} 得到、租约到 {5} 的锁"},
     {"{}'s {} removed at {} the lock that {} had been granted at {}", "{0} 的 {1} 在 {2} 删除了 {3} 在 {4} 得到的锁"},
@@ -131,6 +130,12 @@ constexpr Sentence kSentences[] = {
      "{0~}；最后一个持有而没有归还的是 {1}，从 {2} 起"},
 };
 
+/// What the checker says in words that fit any number, where there are two.
+constexpr Sentence kPlain[] = {
+    {"{} (since {}) and {} (since {}) all believed at {} to hold one of 1 place",
+     "{0} (since {1}) and {2} (since {3}) both believed at {4} to hold the only place"},
+};
+
 /// A kind of object, or else a reason within a reason.
 std::optional<std::string> within_reason(std::string_view part) {
   if (auto object = said_in_chinese(part, kObjects)) return object;
@@ -140,6 +145,7 @@ std::optional<std::string> within_reason(std::string_view part) {
 }  // namespace
 
 std::optional<std::string> in_chinese(std::string_view reason) {
+  if (auto conflict = conflict_in(Language::zh, reason)) return conflict;
   // The sentence that goes on would match its beginning as well.
   constexpr std::size_t kLast = std::size(kSentences) - 1;
   if (reason.find("; the last to hold it") != std::string_view::npos)
@@ -148,8 +154,10 @@ std::optional<std::string> in_chinese(std::string_view reason) {
 }
 
 std::string reason_in(Language language, const std::string& reason) {
-  if (language != Language::zh) return reason;
-  return in_chinese(reason).value_or(reason);
+  const std::string rounded = with_rounded_times(reason);
+  if (language == Language::zh) return in_chinese(rounded).value_or(rounded);
+  if (const auto conflict = conflict_in(language, rounded)) return *conflict;
+  return said_in_chinese(rounded, kPlain).value_or(rounded);
 }
 
 std::string with_reasons(const NamesAndReasons& properties, Language language) {

@@ -16,7 +16,8 @@ namespace lockstep::reports {
 /// The reason in Chinese; nothing if it is none of those that are known here.
 std::optional<std::string> in_chinese(std::string_view reason);
 
-/// The reason in the language, or in English where it is not known in another.
+/// The reason in the language, or in English where it is not known in another: in plain words, with times rounded for
+/// reading. JSON has it as the checker gives it.
 std::string reason_in(Language language, const std::string& reason);
 
 /// Properties and why nothing is known of each: those with the same reason together, "fair, capacity (WHY); fencing

@@ -124,15 +124,16 @@ std::vector<Values> meanings() {
 /// that a link leads to.
 Values cell_details(const scenarios::MatrixCell& cell, const scenarios::MatrixAnswer& answer) {
   const CellText text = cell_text(&answer);
-  return {{"fault", cell.fault->name},
-          {"question", answer.question->name},
-          {"look", text.look},
-          {"verdict", text.text},
-          {"traces", answer.traces},
-          {"traces_of_three", answer.traces_of_three},
-          {"runs", answer.runs},
-          {"why", answer.why.empty() ? "" : both(answer.why, reason_in(Language::zh, answer.why))},
-          {"witness", answer.witness ? lines_of_text(scenarios::to_toml(*answer.witness, ".")) : ""}};
+  return {
+      {"fault", cell.fault->name},
+      {"question", answer.question->name},
+      {"look", text.look},
+      {"verdict", text.text},
+      {"traces", answer.traces},
+      {"traces_of_three", answer.traces_of_three},
+      {"runs", answer.runs},
+      {"why", answer.why.empty() ? "" : both(reason_in(Language::en, answer.why), reason_in(Language::zh, answer.why))},
+      {"witness", answer.witness ? lines_of_text(scenarios::to_toml(*answer.witness, ".")) : ""}};
 }
 
 /// One row for each fault, one column for each question: a row of the matrix has room only so.

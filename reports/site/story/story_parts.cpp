@@ -27,7 +27,7 @@ std::string property_name(std::string_view name) {
                      escaped_markup(property->meaning_zh), escaped_markup(name));
 }
 
-std::string reason(const std::string& why) { return both(why, reason_in(Language::zh, why)); }
+std::string reason(const std::string& why) { return both(reason_in(Language::en, why), reason_in(Language::zh, why)); }
 
 std::string name_of_actor(const Diagram& diagram, const picture::DiagramRow& row) {
   const auto lane = row.event.who.is_valid() ? diagram.lane_of(row.event.who) : std::nullopt;
