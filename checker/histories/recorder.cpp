@@ -6,9 +6,10 @@
 #include <array>
 #include <limits>
 #include <numeric>
+#include <span>
 
 #include "checker/histories/canonical.hpp"
-#include "checker/histories/edn.hpp"
+#include "checker/histories/formats/edn.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {
@@ -30,6 +31,7 @@ constexpr std::array kAliases{
     Alias{"tryLock", "acquire"},
     Alias{"trylock", "acquire"},
     Alias{"try-lock", "acquire"},
+    Alias{"try_lock", "acquire"},
     Alias{"unlock", "release"},
     Alias{"read-lock", "acquire-read"},
     Alias{"lock-read", "acquire-read"},
@@ -75,6 +77,19 @@ std::string name_of(const Value& value) {
   return text;
 }
 
+bool is_same_word(std::string_view a, std::string_view b) {
+  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
+}
+
+/// The function that a file calls so: a name as it is written, or else whatever its capitals.
+std::optional<std::string_view> function_named(std::span<const Alias> aliases, std::string_view name) {
+  auto found = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& a) { return a.name == name; });
+  if (found == aliases.end())
+    found = std::find_if(aliases.begin(), aliases.end(), [&](const Alias& a) { return is_same_word(a.name, name); });
+  return found == aliases.end() ? std::nullopt : std::optional(found->function);
+}
+
 std::string process_of_event(const Event& event) {
   return event.process.is(Value::Kind::integer) ? std::to_string(event.process.number)
                                                 : std::string(event.process.text);
@@ -91,6 +106,19 @@ std::vector<Alias> aliases(const Model& model) {
     if (!is_taken) all.push_back(alias);
   }
   return all;
+}
+
+const Model* model_with(std::span<const std::string> functions) {
+  // The plainest first: of what one model has, others have more.
+  for (const std::string_view name :
+       {"mutex", "read-write-lock", "register", "cas-register", "fifo-queue", "set", "kv"}) {
+    const Model* model = find_model(name);
+    const std::vector<Alias> known = aliases(*model);
+    const bool has_all = std::all_of(functions.begin(), functions.end(),
+                                     [&](const std::string& f) { return function_named(known, f).has_value(); });
+    if (has_all && !functions.empty()) return model;
+  }
+  return nullptr;
 }
 
 std::uint32_t Recorder::Interned::id(std::string_view text, std::string_view shown) {
@@ -118,9 +146,9 @@ std::optional<std::uint16_t> Recorder::find(std::string_view name) {
   for (const Function& function : functions_) {
     if (function.name == name) return function.index;
   }
-  const auto alias = std::find_if(aliases_.begin(), aliases_.end(), [&](const Alias& a) { return a.name == name; });
-  if (alias == aliases_.end()) return std::nullopt;
-  functions_.push_back({std::string(name), *model_.find_function(alias->function)});
+  const std::optional<std::string_view> function = function_named(aliases_, name);
+  if (!function) return std::nullopt;
+  functions_.push_back({std::string(name), *model_.find_function(*function)});
   return functions_.back().index;
 }
 

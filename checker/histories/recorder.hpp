@@ -11,13 +11,14 @@
 #include <deque>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>  // tidy: lookup only
 #include <utility>
 #include <vector>
 
-#include "checker/histories/event.hpp"
+#include "checker/histories/formats/event.hpp"
 #include "checker/linearizability/linearizability.hpp"
 #include "checker/linearizability/model/operation_history.hpp"
 
@@ -74,6 +75,10 @@ struct Alias {
 
 /// All names by which files may call this model's functions, its own ones first.
 std::vector<Alias> aliases(const Model& model);
+
+/// Of which model a history is that calls its functions so, as far as that can be seen; null: of none, or there are
+/// several. Capitals do not matter.
+const Model* model_with(std::span<const std::string> functions);
 
 class Recorder {
  public:
