@@ -11,13 +11,13 @@
 #include <deque>
 #include <functional>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>  // tidy: lookup only
 #include <utility>
 #include <vector>
 
+#include "checker/histories/aliases.hpp"
 #include "checker/histories/formats/event.hpp"
 #include "checker/linearizability/linearizability.hpp"
 #include "checker/linearizability/model/operation_history.hpp"
@@ -66,19 +66,6 @@ struct RecorderOptions {
   /// A read that returned nil is one whose value is not known, as Knossos has it.
   bool nil_reads_unknown = false;
 };
-
-/// A name that files use for a function of a model.
-struct Alias {
-  std::string_view name;      ///< in the file
-  std::string_view function;  ///< of the model
-};
-
-/// All names by which files may call this model's functions, its own ones first.
-std::vector<Alias> aliases(const Model& model);
-
-/// Of which model a history is that calls its functions so, as far as that can be seen; null: of none, or there are
-/// several. Capitals do not matter.
-const Model* model_with(std::span<const std::string> functions);
 
 class Recorder {
  public:

@@ -1,7 +1,7 @@
 #pragma once
 
 // Histories as people have them: a record for each operation with its beginning and its end, or for each of its two
-// events, as objects, rows of a table or lines of a log. docs/manual/linearize.md has the names of fields that are known.
+// events, as objects, rows of a table or lines of a log. docs/manual/linearize.md has the names of fields.
 //
 // An operation's two ends are events at their times, so a file of operations is read as a whole and put in the order of
 // its times; what begins and what ends at one moment is concurrent.
