@@ -8,7 +8,7 @@ namespace {
 using checker::Verdict;
 
 /// Of keys that are judged again, to be drawn: what one of them costs is bounded by its length.
-constexpr std::size_t kOperationsMax = 100'000;
+constexpr std::size_t kJudgedOperationsMax = 100'000;
 
 /// All of a history but its operations: those of one key after the other are put in.
 JudgedHistory without_operations(const JudgedHistory& judged) {
@@ -63,7 +63,7 @@ void for_each_key(const JudgedHistory& judged, const checker::Model& model,
     if (shown.verdict == Verdict::violated && key == result.key) {
       shown.judged = &judged;
     } else if (i < judged_max && shown.verdict != Verdict::unknown &&
-               (operations += shown.operations) <= kOperationsMax) {
+               (operations += shown.operations) <= kJudgedOperationsMax) {
       of_key.recorded.operations.operations.clear();
       of_key.recorded.lines.clear();
       for (const std::uint32_t position : positions[key]) {

@@ -7,10 +7,10 @@
 namespace lockstep::checker::history_formats {
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t'; }
+bool is_gap(char c) { return c == ' ' || c == '\t'; }
 
-std::size_t skip_blanks(std::string_view line, std::size_t place) {
-  while (place < line.size() && is_blank(line[place])) ++place;
+std::size_t skip_gap(std::string_view line, std::size_t place) {
+  while (place < line.size() && is_gap(line[place])) ++place;
   return place;
 }
 
@@ -75,9 +75,9 @@ std::variant<Pattern, Pattern::Mistake> Pattern::parse(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const char c = text[i];
     const bool is_doubled = (c == '{' || c == '}') && text.substr(i + 1).starts_with(c);
-    if (is_blank(c)) {
+    if (is_gap(c)) {
       end_literal();
-      i = skip_blanks(text, i);
+      i = skip_gap(text, i);
       pattern.parts_.push_back({.kind = Part::Kind::blank});
     } else if (c == '{' && !is_doubled) {
       end_literal();
@@ -107,7 +107,7 @@ std::optional<std::size_t> Pattern::pass_texts(std::string_view line, std::size_
   for (; part < parts_.size(); ++part) {
     const Part& here = parts_[part];
     if (here.kind == Part::Kind::blank) {
-      const std::size_t behind = skip_blanks(line, place);
+      const std::size_t behind = skip_gap(line, place);
       if (behind == place) return std::nullopt;
       place = behind;
     } else if (here.kind == Part::Kind::text) {
@@ -130,10 +130,10 @@ std::optional<std::size_t> Pattern::end_of(std::string_view line, std::size_t pl
   const bool is_one_word = is_field && is_word(here.field);
   for (std::size_t end = place; end <= line.size(); ++end) {
     if (pass_texts(line, end, part + 1)) return is_one_word && end == place ? std::nullopt : std::optional(end);
-    if (end == line.size() || !is_blank(line[end])) continue;
+    if (end == line.size() || !is_gap(line[end])) continue;
     if (is_one_word) return std::nullopt;
     // What does not follow the first of several blanks does not follow the others.
-    while (end + 1 < line.size() && is_blank(line[end + 1])) ++end;
+    while (end + 1 < line.size() && is_gap(line[end + 1])) ++end;
   }
   return std::nullopt;
 }
@@ -147,14 +147,14 @@ Pattern::Reach Pattern::match(std::string_view line, Found& found) const {
       if (!line.substr(place).starts_with(here.text)) return {place, fmt::format("\"{}\"", here.text)};
       place += here.text.size();
     } else if (here.kind == Part::Kind::blank) {
-      const std::size_t behind = skip_blanks(line, place);
+      const std::size_t behind = skip_gap(line, place);
       if (behind == place) return {place, "a blank"};
       place = behind;
     } else {
       const std::optional<std::size_t> end = end_of(line, place, part);
       if (!end) return {place, here.text + (part + 1 < parts_.size() ? " and what follows it" : "")};
       std::string_view cell = line.substr(place, *end - place);
-      while (!cell.empty() && is_blank(cell.back())) cell.remove_suffix(1);
+      while (!cell.empty() && is_gap(cell.back())) cell.remove_suffix(1);
       if (here.kind == Part::Kind::field) found.emplace_back(here.field, cell);
       place = *end;
     }
@@ -173,7 +173,7 @@ bool PatternEvents::read_all(Complaint& complaint) {
     const char* end = std::find(p, window_.end(), '\n');
     p = end == window_.end() ? end : end + 1;
     std::string_view line(at, static_cast<std::size_t>(end - at));
-    while (!line.empty() && (is_blank(line.back()) || line.back() == '\r')) line.remove_suffix(1);
+    while (!line.empty() && (is_gap(line.back()) || line.back() == '\r')) line.remove_suffix(1);
     if (line.empty()) continue;
     Pattern::Reach furthest;
     bool is_record = false;

@@ -245,15 +245,15 @@ bool RecordEvents::take_interval(const Record& record, Complaint& complaint) {
     return complain(complaint, record, "a record without an operation; expected one of " + names_of(Field::function));
   if (record.begin.is_nothing())
     return complain(complaint, record, "an operation without its beginning; expected one of " + names_of(Field::begin));
-  has_intervals_ = true;
   End begin{.record = records_.size()};
-  if (!time_of(record, record.begin, begin, complaint)) return false;
-  ends_.push_back(begin);
-  if (record.end.is_nothing()) return true;
   End end = end_of(record);
-  if (!time_of(record, record.end, end, complaint)) return false;
-  if (end.time < begin.time) return complain(complaint, record, "an operation that ends before it begins");
-  ends_.push_back(end);
+  const bool is_ended = !record.end.is_nothing();
+  if (!time_of(record, record.begin, begin, complaint)) return false;
+  if (is_ended && !time_of(record, record.end, end, complaint)) return false;
+  if (is_ended && end.time < begin.time) return complain(complaint, record, "an operation that ends before it begins");
+  has_intervals_ = true;
+  ends_.push_back(begin);
+  if (is_ended) ends_.push_back(end);
   return true;
 }
 

@@ -154,6 +154,8 @@ TEST_CASE("intervals: what is wrong is told with its place, and events stay even
   CHECK(trouble("client,op,start,end\n,lock,1,5\n").starts_with("2: a record without a process"));
   CHECK(trouble("client,op,start,end\na,lock,1,5,6,7\n").starts_with("2: 6 values below 4 names"));
   CHECK(trouble("time,process,type,f\n1,0,zzz,acquire\n").starts_with("2: an unknown type, \"zzz\""));
+  // What is wrong is no event, and what is before it is one.
+  CHECK(heard("client,op,start,end\na,lock,1,5\na,lock,9,5\n").events.size() == 2);
   CHECK(trouble("client,op,start,end\n-1,lock,1,5\n").starts_with("2: process -1: expected a whole number"));
   CHECK(trouble("[{:client [1], :op :lock, :start 1, :end 2}]").starts_with("1: process [1]: expected"));
   CHECK(trouble("client,op,start,end\na,lock,1s,5\n").starts_with("2: 5 is a time of another kind"));
