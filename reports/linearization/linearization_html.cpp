@@ -270,6 +270,7 @@ void add_keys(Values& values, const JudgedHistory& judged, const checker::Model&
       values_of_key.set("is_key", true);
       values_of_key.set("is_open", shown.size() == 1);
       values_of_key.set("count", grouped(key.operations));
+      values_of_key.set("is_single", key.operations == 1);
       values_of_key.set("is_drawn", key.judged != nullptr);
       add_verdict(values_of_key, key.verdict);
       if (key.judged != nullptr) add_explanation(values_of_key, *key.judged, model, options);
