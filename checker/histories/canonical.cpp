@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "checker/histories/characters.hpp"
+#include "checker/histories/formats/characters.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {

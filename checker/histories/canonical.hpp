@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "checker/histories/event.hpp"
+#include "checker/histories/formats/event.hpp"
 
 namespace lockstep::checker::history_formats {
 

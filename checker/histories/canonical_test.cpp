@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/histories/edn.hpp"
-#include "checker/histories/json.hpp"
+#include "checker/histories/formats/edn.hpp"
+#include "checker/histories/formats/json.hpp"
 #include "sim/schedules/random.hpp"
 #include "sim/testing/test_effort.hpp"
 

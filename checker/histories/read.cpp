@@ -5,15 +5,15 @@
 #include <array>
 #include <memory>
 
-#include "checker/histories/edn.hpp"
-#include "checker/histories/intervals.hpp"
-#include "checker/histories/json.hpp"
-#include "checker/histories/log.hpp"
+#include "checker/histories/formats/edn.hpp"
+#include "checker/histories/formats/intervals.hpp"
+#include "checker/histories/formats/json.hpp"
+#include "checker/histories/formats/log.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {
 
-constexpr std::array<std::string_view, 6> kFormats{"auto", "edn", "json", "log", "intervals", "csv"};
+constexpr std::array<std::string_view, 7> kFormats{"auto", "edn", "json", "log", "intervals", "csv", "pattern"};
 
 bool is_between_values(char c) { return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == ','; }
 
@@ -25,7 +25,7 @@ Format detect(std::string_view text, Format otherwise) {
     while (i < text.size() && is_between_values(text[i])) ++i;
     if (i == text.size()) return in_brackets ? Format::edn : Format::automatic;
     const char c = text[i];
-    if (c == ';' || c == '#' || c == '(') return Format::edn;
+    if (c == ';' || c == '#' || c == '(') return begins_with_interval(text) ? Format::intervals : Format::edn;
     if (c == '[' && !in_brackets) {
       in_brackets = true;
       ++i;
@@ -35,20 +35,21 @@ Format detect(std::string_view text, Format otherwise) {
       ++i;
       while (i < text.size() && is_between_values(text[i])) ++i;
       const bool is_json = i < text.size() && (text[i] == '"' || text[i] == '\'');
-      if (!is_json) return Format::edn;
-      return begins_with_interval(text) ? Format::intervals : Format::json;
+      if (begins_with_interval(text)) return Format::intervals;
+      return is_json ? Format::json : Format::edn;
     }
     if (!in_brackets && begins_with_table(text.substr(i))) return Format::table;
     return in_brackets ? Format::edn : otherwise;
   }
 }
 
-std::unique_ptr<EventReader> reader_of(Format format, Window& window) {
+std::unique_ptr<EventReader> reader_of(Format format, Window& window, std::span<const Pattern> patterns) {
   switch (format) {
     case Format::json: return std::make_unique<JsonEvents>(window);
     case Format::log: return std::make_unique<LogEvents>(window);
     case Format::intervals: return std::make_unique<IntervalEvents>(window);
     case Format::table: return std::make_unique<TableEvents>(window);
+    case Format::pattern: return std::make_unique<PatternEvents>(window, patterns);
     case Format::edn:
     case Format::automatic: break;
   }
@@ -68,7 +69,8 @@ Format format_of_name(std::string_view file_name) {
   return Format::log;
 }
 
-ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk, Format otherwise) {
+ReadResult read_history(Source source, Format format, const Sink& sink, std::size_t chunk, Format otherwise,
+                        std::span<const Pattern> patterns) {
   Window window(std::move(source), chunk);
   ReadResult result{.format = format};
   if (format == Format::automatic) {
@@ -76,7 +78,7 @@ ReadResult read_history(Source source, Format format, const Sink& sink, std::siz
     while (!window.is_complete() && window.end() - window.begin() < 4096) window.grow();
     result.format = detect({window.begin(), static_cast<std::size_t>(window.end() - window.begin())}, otherwise);
   }
-  const std::unique_ptr<EventReader> reader = reader_of(result.format, window);
+  const std::unique_ptr<EventReader> reader = reader_of(result.format, window, patterns);
   Event event;
   for (;;) {
     const EventReader::Step step = reader->next(event);
@@ -89,6 +91,13 @@ ReadResult read_history(Source source, Format format, const Sink& sink, std::siz
     }
   }
   result.lines_skipped = reader->lines_skipped();
+  result.first_skipped = reader->first_skipped();
+  if (!result.trouble && result.events == 0 && result.first_skipped) {
+    result.trouble = *result.first_skipped;
+    result.trouble->message =
+        fmt::format("no line is as --pattern has it; the first that is not empty should have {} here",
+                    result.first_skipped->message);
+  }
   if (!result.trouble && result.events == 0) {
     const std::string_view which =
         result.format == Format::automatic ? "history" : kFormats[static_cast<std::size_t>(result.format)];

@@ -3,12 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <numeric>
 
 #include "checker/histories/canonical.hpp"
-#include "checker/histories/edn.hpp"
+#include "checker/histories/formats/edn.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {
@@ -22,46 +21,6 @@ constexpr std::int64_t kNumberMin = -(std::int64_t{1} << 62);
 
 using Argument = ModelFunction::Argument;
 using Result = ModelFunction::Result;
-
-/// What else files call a function, by the function's name in the models. A name that is a function of the model itself
-/// always means that one.
-constexpr std::array kAliases{
-    Alias{"lock", "acquire"},
-    Alias{"tryLock", "acquire"},
-    Alias{"trylock", "acquire"},
-    Alias{"try-lock", "acquire"},
-    Alias{"unlock", "release"},
-    Alias{"read-lock", "acquire-read"},
-    Alias{"lock-read", "acquire-read"},
-    Alias{"rlock", "acquire-read"},
-    Alias{"read-unlock", "release-read"},
-    Alias{"unlock-read", "release-read"},
-    Alias{"runlock", "release-read"},
-    Alias{"write-lock", "acquire-write"},
-    Alias{"lock-write", "acquire-write"},
-    Alias{"write-unlock", "release-write"},
-    Alias{"unlock-write", "release-write"},
-    Alias{"r", "read"},
-    Alias{"get", "read"},
-    Alias{"w", "write"},
-    Alias{"put", "write"},
-    Alias{"set", "write"},
-    Alias{"compare-and-set", "cas"},
-    Alias{"read", "get"},
-    Alias{"write", "put"},
-    Alias{"enq", "enqueue"},
-    Alias{"push", "enqueue"},
-    Alias{"deq", "dequeue"},
-    Alias{"pop", "dequeue"},
-    Alias{"poll", "dequeue"},
-    Alias{"insert", "add"},
-    Alias{"delete", "remove"},
-    // A transaction of one part, whose value is [key value].
-    Alias{"read", "txn"},
-    Alias{"write", "txn"},
-    Alias{"r", "txn"},
-    Alias{"w", "txn"},
-};
 
 bool is_pair(const Value& value) { return value.is(Value::Kind::list) && value.items.size() == 2; }
 
@@ -81,17 +40,6 @@ std::string process_of_event(const Event& event) {
 }
 
 }  // namespace
-
-std::vector<Alias> aliases(const Model& model) {
-  std::vector<Alias> all;
-  for (const ModelFunction& function : model.functions()) all.push_back({function.name, function.name});
-  for (const Alias& alias : kAliases) {
-    if (!model.find_function(alias.function)) continue;
-    const bool is_taken = std::any_of(all.begin(), all.end(), [&](const Alias& a) { return a.name == alias.name; });
-    if (!is_taken) all.push_back(alias);
-  }
-  return all;
-}
 
 std::uint32_t Recorder::Interned::id(std::string_view text, std::string_view shown) {
   const auto found = ids_.find(text);
@@ -118,9 +66,9 @@ std::optional<std::uint16_t> Recorder::find(std::string_view name) {
   for (const Function& function : functions_) {
     if (function.name == name) return function.index;
   }
-  const auto alias = std::find_if(aliases_.begin(), aliases_.end(), [&](const Alias& a) { return a.name == name; });
-  if (alias == aliases_.end()) return std::nullopt;
-  functions_.push_back({std::string(name), *model_.find_function(alias->function)});
+  const std::optional<std::string_view> function = function_named(aliases_, name);
+  if (!function) return std::nullopt;
+  functions_.push_back({std::string(name), *model_.find_function(*function)});
   return functions_.back().index;
 }
 

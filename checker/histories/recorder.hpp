@@ -17,7 +17,8 @@
 #include <utility>
 #include <vector>
 
-#include "checker/histories/event.hpp"
+#include "checker/histories/aliases.hpp"
+#include "checker/histories/formats/event.hpp"
 #include "checker/linearizability/linearizability.hpp"
 #include "checker/linearizability/model/operation_history.hpp"
 
@@ -65,15 +66,6 @@ struct RecorderOptions {
   /// A read that returned nil is one whose value is not known, as Knossos has it.
   bool nil_reads_unknown = false;
 };
-
-/// A name that files use for a function of a model.
-struct Alias {
-  std::string_view name;      ///< in the file
-  std::string_view function;  ///< of the model
-};
-
-/// All names by which files may call this model's functions, its own ones first.
-std::vector<Alias> aliases(const Model& model);
 
 class Recorder {
  public:

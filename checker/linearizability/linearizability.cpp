@@ -57,7 +57,11 @@ class Check {
     for (std::size_t begin = 0, end = 0; begin < positions.size(); begin = end) {
       while (end < positions.size() && object(positions[end]) == object(positions[begin])) ++end;
       ++result_.statistics.keys;
-      add(check(Positions(positions).subspan(begin, end - begin)));
+      Part part = check(Positions(positions).subspan(begin, end - begin));
+      const std::uint32_t key = history_.operations[positions[begin]].key;
+      std::vector<std::uint32_t>& unknown = result_.unknown_keys;
+      if (part.verdict == Verdict::unknown && (unknown.empty() || unknown.back() != key)) unknown.push_back(key);
+      add(std::move(part));
     }
     if (result_.verdict != Verdict::holds) result_.order.clear();
     sort_violated_keys();

@@ -54,6 +54,8 @@ struct LinearizabilityResult {
   /// violated: all keys that are, each once, the one that fails first in time at the front: it is the one that is
   /// explained.
   std::vector<ViolatedKey> violated_keys;
+  /// Keys for which a bound was hit, ascending; of those that have a part that is violated, too.
+  std::vector<std::uint32_t> unknown_keys;
   /// violated: a linearization of the longest prefix of that key that has one: whatever returned before `at`.
   std::vector<std::uint32_t> prefix;
   LinearizabilityStatistics statistics;

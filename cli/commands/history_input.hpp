@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "checker/histories/window.hpp"
+#include "checker/histories/formats/window.hpp"
 
 namespace lockstep::cli {
 

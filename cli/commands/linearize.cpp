@@ -6,10 +6,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <initializer_list>
 #include <memory>
 #include <ostream>
-#include <set>
 #include <system_error>
 
 #include "checker/histories/read.hpp"
@@ -68,63 +66,13 @@ std::string message_of(const std::string& file, const histories::Trouble& troubl
 
 const std::vector<std::string_view> kOrders{"lines", "times"};
 
-/// Which model a history says that it is of, as Lockstep's own do.
-struct OwnModel {
-  std::string name;  ///< empty: it says none
+/// What the beginning of a history says of its model.
+struct Beginning {
+  std::string model;  ///< as Lockstep's own histories name it; empty: it names none
   std::optional<std::int64_t> permits;
-};
-
-OwnModel own_model(std::string_view beginning, histories::Format format) {
-  OwnModel own;
-  histories::read_history(histories::text_source(beginning), format, [&](const histories::Event& event) {
-    if (!event.model.is_word() || checker::find_model(event.model.text) == nullptr)
-      return std::optional<histories::Complaint>();
-    own.name = event.model.text;
-    if (event.permits.is(histories::Value::Kind::integer) && event.permits.number > 0)
-      own.permits = event.permits.number;
-    return std::optional(histories::Complaint{});
-  });
-  return own;
-}
-
-/// Of which model the operations of its beginning can be, and which they are.
-struct Guess {
-  std::string_view model;  ///< empty: none, or several
-  std::string operations;
+  std::vector<std::string> functions;         ///< each once, if no model is named
   std::optional<histories::Trouble> trouble;  ///< what keeps it from being a history at all
 };
-
-Guess guessed_model(std::string_view beginning, bool is_whole, histories::Format format, std::string_view file) {
-  std::set<std::string> functions;
-  const histories::ReadResult result = histories::read_history(
-      histories::text_source(beginning), format,
-      [&](const histories::Event& event) {
-        std::string name;
-        for (const char c : event.function) name += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        if (!event.is_nemesis()) functions.insert(name);
-        return std::optional<histories::Complaint>();
-      },
-      std::size_t{1} << 20U, histories::format_of_name(file));
-  Guess guess;
-  // What the beginning is cut off in says nothing.
-  if (is_whole) guess.trouble = result.trouble;
-  constexpr std::size_t kShownMax = 8;
-  for (const std::string& name : functions) {
-    if (static_cast<std::size_t>(std::count(guess.operations.begin(), guess.operations.end(), ',')) + 1 < kShownMax)
-      guess.operations += (guess.operations.empty() ? "" : ", ") + name;
-  }
-  const auto are_among = [&](std::initializer_list<std::string_view> known) {
-    return !functions.empty() && std::all_of(functions.begin(), functions.end(), [&](const std::string& function) {
-      return std::find(known.begin(), known.end(), function) != known.end();
-    });
-  };
-  if (are_among({"acquire", "release", "lock", "unlock", "trylock", "try-lock", "try_lock"})) guess.model = "mutex";
-  if (are_among({"read", "write"})) guess.model = "register";
-  if (guess.model.empty() && are_among({"read", "write", "cas"})) guess.model = "cas-register";
-  if (are_among({"enqueue", "dequeue"})) guess.model = "fifo-queue";
-  if (guess.model.empty() && are_among({"add", "read"})) guess.model = "set";
-  return guess;
-}
 
 std::vector<std::string_view> names_of_models() {
   std::vector<std::string_view> names;
@@ -136,6 +84,7 @@ std::vector<std::string_view> names_of_models() {
 struct Reading {
   const checker::Model* model = nullptr;  ///< null: the one that the file names
   histories::Format format = histories::Format::automatic;
+  std::vector<histories::Pattern> patterns;
   std::optional<std::int64_t> permits;  ///< nothing: as many as the file says, or one
   histories::RecorderOptions recorder;
   bool check_failed = false;
@@ -161,15 +110,21 @@ class Reader {
 
     JudgedHistory judged{.file = file};
     histories::Recorder recorder(*model_, how_.recorder);
-    judged.reading = histories::read_history([&](std::span<char> space) { return source.read(space); }, how_.format,
-                                             [&](const histories::Event& event) { return recorder.take(event); },
-                                             std::size_t{1} << 20U, histories::format_of_name(file));
+    judged.reading = read(
+        file, [&](std::span<char> space) { return source.read(space); },
+        [&](const histories::Event& event) { return recorder.take(event); });
     if (!source.trouble().empty()) return fail(file, source.trouble());
     std::optional<histories::Trouble> trouble = judged.reading.trouble;
     if (!trouble) trouble = recorder.trouble();
     if (trouble) {
       err_ << message_of(file, *trouble) << '\n';
       return std::nullopt;
+    }
+    if (const auto& skipped = judged.reading.first_skipped) {
+      const std::size_t lines = judged.reading.lines_skipped;
+      say(file, fmt::format("{} other {} passed over; the first is line {}, where --pattern has {} at column {}", lines,
+                            lines == 1 ? "line is" : "lines are", skipped->at.line,
+                            scenarios::one_line(skipped->message), skipped->at.column));
     }
     judged.recorded = recorder.finish();
     const auto& operations = judged.recorded.operations.operations;
@@ -188,29 +143,57 @@ class Reader {
     return std::nullopt;
   }
 
+  histories::ReadResult read(const std::string& file, histories::Source source, const histories::Sink& sink) const {
+    return histories::read_history(std::move(source), how_.format, sink, std::size_t{1} << 20U,
+                                   histories::format_of_name(file), how_.patterns);
+  }
+
+  Beginning beginning_of(const std::string& file, std::string_view text, bool is_whole) const {
+    Beginning beginning;
+    const auto sink = [&](const histories::Event& event) {
+      if (event.model.is_word() && checker::find_model(event.model.text) != nullptr) {
+        beginning.model = event.model.text;
+        if (event.permits.is(histories::Value::Kind::integer) && event.permits.number > 0)
+          beginning.permits = event.permits.number;
+        return std::optional(histories::Complaint{});
+      }
+      const auto at = std::lower_bound(beginning.functions.begin(), beginning.functions.end(), event.function);
+      const bool is_known = at != beginning.functions.end() && *at == event.function;
+      if (!event.is_nemesis() && !is_known) beginning.functions.emplace(at, event.function);
+      return std::optional<histories::Complaint>();
+    };
+    const histories::ReadResult result = read(file, histories::text_source(text), sink);
+    // What the beginning is cut off in says nothing.
+    if (is_whole && beginning.model.empty()) beginning.trouble = result.trouble;
+    return beginning;
+  }
+
   bool take_model(const std::string& file, HistorySource& source) {
-    constexpr std::size_t beginning = std::size_t{64} << 10U;
-    const std::string_view peeked = source.peek(beginning);
-    const OwnModel own = own_model(peeked, how_.format);
+    constexpr std::size_t bytes = std::size_t{64} << 10U;
+    const std::string_view peeked = source.peek(bytes);
+    const Beginning own = beginning_of(file, peeked, peeked.size() < bytes);
     if (how_.model == nullptr) {
-      const bool is_whole = peeked.size() < beginning;
-      Guess guess;
-      if (own.name.empty()) guess = guessed_model(peeked, is_whole, how_.format, file);
-      if (guess.trouble && source.trouble().empty()) {
-        err_ << message_of(file, *guess.trouble) << '\n';
+      const checker::Model* guess = own.model.empty() ? histories::model_with(own.functions) : nullptr;
+      if (own.trouble && source.trouble().empty()) {
+        err_ << message_of(file, *own.trouble) << '\n';
         return false;
       }
-      if (!source.trouble().empty() || (own.name.empty() && guess.model.empty())) {
+      if (!source.trouble().empty() || (own.model.empty() && guess == nullptr)) {
         fail(file, !source.trouble().empty()
                        ? source.trouble()
                        : fmt::format("does not say of which model it is; --model says it, one of {}",
                                      fmt::join(names_of_models(), ", ")));
         return false;
       }
-      if (own.name.empty())
-        say(file, fmt::format("taken for a {}, by its operations ({}); --model says another", guess.model,
-                              scenarios::one_line(guess.operations)));
-      const std::string name = own.name.empty() ? std::string(guess.model) : own.name;
+      if (guess != nullptr) {
+        constexpr std::ptrdiff_t shown_max = 8;
+        const auto shown = std::min<std::ptrdiff_t>(shown_max, std::ssize(own.functions));
+        say(file, fmt::format("taken for a {}, by its operations ({}{}); --model says another", guess->name(),
+                              scenarios::one_line(fmt::format(
+                                  "{}", fmt::join(own.functions.begin(), own.functions.begin() + shown, ", "))),
+                              shown == shown_max ? ", …" : ""));
+      }
+      const std::string name(guess == nullptr ? own.model : guess->name());
       const checker::Model* model = checker::find_model(name);
       if (model_ != nullptr && model != model_) {
         fail(file,
@@ -220,7 +203,7 @@ class Reader {
       }
       model_ = model;
     }
-    const std::optional<std::int64_t> permits = own.name == model_->name() ? own.permits : std::nullopt;
+    const std::optional<std::int64_t> permits = own.model == model_->name() ? own.permits : std::nullopt;
     if (is_begun_ && permits != permits_ && !how_.permits) {
       fail(file, "says another number of permits than those before it; judge them one by one, or say --permits");
       return false;
@@ -249,21 +232,22 @@ class Linearize final : public Call {
   Reading how_;
   checker::LinearizabilityOptions options_;
   std::optional<std::string> initial_;
+  std::vector<std::string> patterns_;
   double max_seconds_ = 0;  ///< for all histories together; 0: no bound
 };
 
 Manual Linearize::manual() {
   return {
       .name = "linearize",
-      .summary = "judge a history from elsewhere: Jepsen's EDN or log, JSON lines",
+      .summary = "judge a history from elsewhere: Jepsen's, JSON, CSV, your log",
       .example = "linearize history.edn --model cas-register",
       .head = R"(Judges histories: is there an order of the operations that one perfect object could have gone through?
 
 usage: lockstep linearize HISTORY... [--model MODEL] [OPTIONS]
 
-A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, or JSON (an object on each line, or an array), also
-packed by gzip; a directory stands for the history in it; - is standard input. docs/manual/linearize.md has the formats. What
-`lockstep run --history` writes says its model; of others --model has to. An operation that ended with :info, or never, may have taken
+A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, JSON (an object on each line, or an array), CSV, or any
+log with --pattern, also packed by gzip; a directory stands for the history in it; - is standard input. docs/manual/linearize.md has the formats. What
+`lockstep run --history` writes says its model; of others it is seen from the operations, or --model says it. An operation that ended with :info, or never, may have taken
 effect at any later time, or never; one that failed did not.
 
   MODEL                   functions (other names that files use for them)
@@ -279,35 +263,38 @@ effect at any later time, or never; one that failed did not.
   lockstep list specs     all of them, with all names
 
 )",
-      .options = {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
-                         names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
-                  one_of(
-                      {"--format", "auto|edn|json|log|intervals|csv", "what the files are; auto: by their beginning"},
-                      {histories::format_names().begin(), histories::format_names().end()},
-                      [this](std::size_t i) { how_.format = static_cast<histories::Format>(i); }),
-                  whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"},
-                        {.max = 1'000'000'000}, how_.permits),
-                  text({"--initial", "V", "what a register holds at first (nil)"}, initial_),
-                  flag({"--independent", "", "values are [KEY VALUE], and each key is an object of its own"},
-                       how_.recorder.independent),
-                  flag({"--check-failed", "",
-                        "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
-                        "value was another; otherwise what failed is left out"},
-                       how_.check_failed),
-                  one_of({"--order", "lines|times",
-                          "what counts where the file's order and its times contradict; otherwise that is refused"},
-                         kOrders,
-                         [this](std::size_t i) {
-                           how_.recorder.order =
-                               i == 0 ? histories::EventOrder::only_lines : histories::EventOrder::times;
-                         }),
-                  flag({"--nil-reads-unknown", "",
-                        "a read that returned nil is one whose value is not known, as Knossos has it"},
-                       how_.recorder.nil_reads_unknown),
-                  size({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
-                       options_.max_memory),
-                  seconds({"--max-seconds", "S", "for all histories together; beyond it the answer is unknown"},
-                          max_seconds_)},
+      .options =
+          {one_of({"--model", "MODEL", "what the histories are of; without it what they say themselves"},
+                  names_of_models(), [this](std::size_t i) { how_.model = checker::models()[i]; }),
+           one_of({"--format", "auto|edn|json|log|intervals|csv", "what the files are; auto: by their beginning"},
+                  {histories::format_names().begin(), histories::format_names().end() - 1},
+                  [this](std::size_t i) { how_.format = static_cast<histories::Format>(i); }),
+           words({"--pattern", "P",
+                  "the files are logs, with lines like '{time} {client} {event} {op} {value}'; several times: lines\n"
+                  "of several shapes"},
+                 Option::Takes::each, patterns_),
+           whole({"--permits", "N", "permits of the semaphore (what the history says, or 1)"}, {.max = 1'000'000'000},
+                 how_.permits),
+           text({"--initial", "V", "what a register holds at first (nil)"}, initial_),
+           flag({"--independent", "", "values are [KEY VALUE], and each key is an object of its own"},
+                how_.recorder.independent),
+           flag({"--check-failed", "",
+                 "a failed acquire needs a moment at which the lock was taken, a failed cas one at which the\n"
+                 "value was another; otherwise what failed is left out"},
+                how_.check_failed),
+           one_of({"--order", "lines|times",
+                   "what counts where the file's order and its times contradict; otherwise that is refused"},
+                  kOrders,
+                  [this](std::size_t i) {
+                    how_.recorder.order = i == 0 ? histories::EventOrder::only_lines : histories::EventOrder::times;
+                  }),
+           flag({"--nil-reads-unknown", "",
+                 "a read that returned nil is one whose value is not known, as Knossos has it"},
+                how_.recorder.nil_reads_unknown),
+           size({"--max-memory", "SIZE", "for the search, e.g. 512MB (4GB); beyond it the answer is unknown"},
+                options_.max_memory),
+           seconds({"--max-seconds", "S", "for all histories together; beyond it the answer is unknown"},
+                   max_seconds_)},
       .tail = R"(
 Exit status: 0 all are linearizable, 1 one is not, 2 a history or the call is wrong, 3 unknown: a bound was hit.
 
@@ -327,6 +314,21 @@ std::string Linearize::mistake() {
   if (initial_ && !model.ends_with("register")) {
     return fmt::format("--initial is for the models register, cas-register and multi-register{}{}",
                        how_.model == nullptr ? ": say which by --model" : ", not for ", model);
+  }
+  if (!patterns_.empty() && how_.format != histories::Format::automatic)
+    return "--pattern is for logs; leave out --format";
+  for (const std::string& text : patterns_) {
+    auto pattern = histories::Pattern::parse(text);
+    if (const auto* wrong = std::get_if<histories::Pattern::Mistake>(&pattern)) {
+      std::string message = fmt::format("--pattern '{}': {}", scenarios::one_line(text), wrong->message);
+      if (!wrong->given.empty()) {
+        const std::vector<std::string_view> valid(wrong->valid.begin(), wrong->valid.end());
+        message += "; " + scenarios::suggestion(wrong->given, valid);
+      }
+      return message;
+    }
+    how_.patterns.push_back(std::get<histories::Pattern>(std::move(pattern)));
+    how_.format = histories::Format::pattern;
   }
   how_.recorder.initial = initial_.value_or("nil") == "nil" ? "" : *initial_;
   return "";

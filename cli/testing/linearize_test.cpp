@@ -154,6 +154,74 @@ TEST_CASE("linearize: --html is a page without scripts, in the language that was
   CHECK(cli::contains(histories.content("good.html"), "class=\"point\""));
 }
 
+TEST_CASE("linearize: the page has all keys, the violated ones first, and no name becomes markup") {
+  const Histories histories;
+  const auto row = [](std::string_view key, int line, std::string_view f) {
+    return fmt::format("c{1},{2},{3},{4},{0}\n", key, line, f, 10 * line, 10 * line + 5);
+  };
+  std::string table = "client,op,start,end,key\n" + row("fine", 1, "lock");
+  table += row("<b>late</b>", 5, "lock") + row("<b>late</b>", 6, "lock");
+  table += row("early", 2, "lock") + row("early", 3, "lock");
+  const cli::Called called =
+      cli::called({"linearize", histories.write("keys.csv", table), "--html", histories / "keys.html"});
+  INFO(called.err << called.out);
+  CHECK(called.exit == 1);
+  const std::string page = histories.content("keys.html");
+  const auto early = page.find("<b>early</b> — <span class=\"bad\">");
+  const auto late = page.find("<b>&lt;b&gt;late&lt;/b&gt;</b> — <span class=\"bad\">");
+  const auto fine = page.find("<b>fine</b> — <span class=\"good\">");
+  REQUIRE((early != std::string::npos && late != std::string::npos && fine != std::string::npos));
+  CHECK((early < late && late < fine));
+  CHECK(!cli::contains(page, "<b>late"));
+  CHECK(cli::contains(page, "Not linearizable: 2 of 3 keys, the first to fail at the front."));
+  std::size_t pictures = 0;
+  for (auto at = page.find("class=\"picture"); at != std::string::npos; at = page.find("class=\"picture", at + 1))
+    ++pictures;
+  CHECK(pictures == 3);
+  // Each of the two conflicts has two operations, which can be reached with the keyboard: in the list and the picture.
+  std::size_t stops = 0;
+  for (auto at = page.find("clash\" tabindex=\"0\""); at != std::string::npos;
+       at = page.find("clash\" tabindex=\"0\"", at + 1))
+    ++stops;
+  CHECK(stops == 8);
+  CHECK(cli::contains(page, "one of 2 that cannot all have taken effect</title>"));
+  CHECK(!cli::contains(page, "<script"));
+}
+
+TEST_CASE("linearize: of thousands of keys the page names those that fail, and counts the others") {
+  const Histories histories;
+  std::string table = "client,op,start,end,key\n";
+  for (int key = 0; key < 3000; ++key) {
+    const int calls = key < 100 ? 2 : 1;
+    for (int call = 0; call < calls; ++call)
+      table += fmt::format("c{},lock,{},{},k{}\n", call, 100 * key + 10 * call, 100 * key + 10 * call + 5, key);
+  }
+  cli::called({"linearize", histories.write("keys.csv", table), "--html", histories / "keys.html"});
+  const std::string page = histories.content("keys.html");
+  CHECK(cli::contains(page, "Not linearizable: 100 of 3,000 keys"));
+  CHECK(cli::contains(page, "60 more keys are not linearizable: k40, k41"));
+  CHECK(cli::contains(page, "2,900 more keys are linearizable."));
+  CHECK(page.size() < 1'000'000);
+}
+
+TEST_CASE("linearize: lines of a log by a pattern, and what is said of those that are passed over") {
+  const Histories histories;
+  const std::string log = histories.write("app.log",
+                                          "12:00:00 pool started\n12:00:01 [a] call LOCK\n12:00:02 [a] done LOCK\n"
+                                          "12:00:03 [b] call LOCK\n12:00:04 [b] done LOCK\n");
+  const cli::Called judged = cli::called({"linearize", log, "--pattern", "{time} [{client}] {event} {op}"});
+  CHECK(judged.exit == 1);
+  CHECK(cli::contains(judged.err, "taken for a mutex, by its operations (LOCK)"));
+  CHECK(cli::contains(judged.err,
+                      "1 other line is passed over; the first is line 1, where --pattern has \"[\" at column 10"));
+  CHECK(cli::contains(judged.out, "acquire of process a (lines 2 to 3), acquire of process b (lines 4 to 5)"));
+  const cli::Called none = cli::called({"linearize", log, "--pattern", "{time} <{client}> {event} {op}"});
+  CHECK(none.exit == 2);
+  CHECK(cli::contains(
+      none.err, "app.log:1:10: no line is as --pattern has it; the first that is not empty should have \"<\" here"));
+  CHECK(none.out.empty());
+}
+
 TEST_CASE("linearize: bad input is refused with its place, and the others are judged") {
   const Histories histories;
   histories.write("cut.edn", std::string(kGood) + "{:process 1, :type :inv");
@@ -240,6 +308,9 @@ TEST_CASE("linearize: a wrong call exits 2 and says how to go on") {
       {{"linearize", "x", "--initial", "2"}, "multi-register: say which by --model"},
       {{"linearize", "x", "--model", "mutx"}, "did you mean \"mutex\"?"},
       {{"linearize", "x", "--model", "mutex", "--format", "ednn"}, "did you mean \"edn\"?"},
+      {{"linearize", "x", "--pattern", "{tiem} {client} {event} {op}"}, "{tiem} is no field; did you mean \"time\"?"},
+      {{"linearize", "x", "--pattern", "{time} {client} {op}"}, "a pattern needs {event}"},
+      {{"linearize", "x", "--pattern", "{client}{event=ok}", "--format", "edn"}, "leave out --format"},
       {{"linearize", "x", "--model", "mutex", "--permits", "2"}, "--permits is for the model semaphore"},
       {{"linearize", "x", "--model", "semaphore", "--permits", "0"}, "expected a whole number from 1"},
       {{"linearize", "x", "--model", "mutex", "--initial", "2"}, "--initial is for the models register"},

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/histories/read.hpp"
@@ -56,6 +58,24 @@ struct Scene {
 /// At most `operations_max` operations, or a few more if the conflict has more.
 Scene scene_of(const JudgedHistory& judged, const checker::Model& model, const checker::LinearizabilityOptions& options,
                std::size_t operations_max);
+
+/// A key of a history that has several.
+struct JudgedKey {
+  std::string_view name;
+  checker::Verdict verdict = checker::Verdict::unknown;
+  std::size_t operations = 0;
+  /// For a picture: the history as it was judged, of which the key is the one that is explained, or the operations of
+  /// this key alone, judged again; null: beyond the bounds.
+  const JudgedHistory* judged = nullptr;
+};
+
+/// Does it have several keys, each an object of its own?
+bool has_keys(const JudgedHistory& judged, const checker::Model& model);
+/// The keys that are not linearizable, the first to fail at the front; the unknown ones; then the others. At most
+/// `judged_max` are judged again. Requires: has_keys.
+void for_each_key(const JudgedHistory& judged, const checker::Model& model,
+                  const checker::LinearizabilityOptions& options, std::size_t judged_max,
+                  const std::function<void(const JudgedKey&)>& visit);
 
 /// "read -> 3", and for an operation of unknown outcome "write 3 ?".
 std::string operation_text(const JudgedHistory& judged, const checker::Model& model, std::uint32_t position);

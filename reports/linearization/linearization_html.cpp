@@ -136,11 +136,13 @@ std::string_view class_of(const SceneOperation& o) {
   return o.order ? "ordered" : "unused";
 }
 
-/// Which lines of the file; no `to`: it never ended.
+/// Which lines of the file.
 void add_lines(const JudgedHistory& judged, std::uint32_t position, Values& values) {
   const checker::history_formats::Lines& lines = judged.recorded.lines[position];
-  values.set("from", lines.invoked);
-  values.set("to", lines.ended == 0 ? "" : std::to_string(lines.ended));
+  const bool is_one = lines.ended == 0 || lines.ended == lines.invoked;
+  values.set("lines", is_one ? std::to_string(lines.invoked) : fmt::format("{}–{}", lines.invoked, lines.ended));
+  values.set("is_one", is_one);
+  values.set("never_ended", lines.ended == 0);
 }
 
 Values operation_at(const JudgedHistory& judged, const checker::Model& model, std::uint32_t position) {
@@ -164,6 +166,7 @@ Values scene_values(const JudgedHistory& judged, const checker::Model& model, co
     const int x = place.slot(o.begin), y = place.top_of(i);
     Values& box = boxes.emplace_back(operation_at(judged, model, o.position));
     box.set("look", class_of(o));
+    box.set("clashes", o.in_conflict);
     box.set("is_open", !o.end);
     box.set("order", o.order ? std::to_string(*o.order + 1) : "");
     box.set("state", o.state);
@@ -180,8 +183,7 @@ Values scene_values(const JudgedHistory& judged, const checker::Model& model, co
     box.set("ends_at", o.is_culprit && o.end ? std::to_string(place.end_of(o)) : "");
     if (o.point) path += fmt::format("{}{},{}", path.empty() ? "M" : " L", place.point_of(i), y + kBox);
   }
-  return {{"key", scene.key},
-          {"left", std::to_string(place.left())},
+  return {{"left", std::to_string(place.left())},
           {"width", std::to_string(place.width())},
           {"height", std::to_string(place.height())},
           {"line_end", std::to_string(place.height() - 6)},
@@ -215,37 +217,17 @@ Values stretch_values(const JudgedHistory& judged, const checker::Stretch& stret
           {"of_acquires", stretch.of_acquires}};
 }
 
-Values violated_keys(const JudgedHistory& judged) {
-  constexpr std::size_t listed_max = 1000;
-  const std::vector<checker::ViolatedKey>& keys = judged.result.violated_keys;
-  const std::vector<std::string>& names = judged.recorded.operations.key_names;
-  std::vector<Values> listed;
-  for (std::size_t i = 0; i < std::min(keys.size(), listed_max); ++i) listed.push_back({{"name", names[keys[i].key]}});
-  return {{"failed", grouped(keys.size())},
-          {"all", grouped(names.size())},
-          {"keys", listed},
-          {"has_more", keys.size() > listed_max}};
+void add_verdict(Values& values, Verdict verdict) {
+  values.set("holds", verdict == Verdict::holds);
+  values.set("is_violated", verdict == Verdict::violated);
+  values.set("is_unknown", verdict == Verdict::unknown);
 }
 
-Values history_values(const JudgedHistory& judged, const checker::Model& model,
-                      const checker::LinearizabilityOptions& options) {
-  const checker::OperationHistory& history = judged.recorded.operations;
+/// What is said and drawn of a history, or of one key.
+void add_explanation(Values& values, const JudgedHistory& judged, const checker::Model& model,
+                     const checker::LinearizabilityOptions& options) {
   const checker::LinearizabilityResult& result = judged.result;
-  const bool is_unknown = result.verdict == Verdict::unknown;
   const bool is_violated = result.verdict == Verdict::violated;
-  const auto unknown =
-      std::count_if(history.operations.begin(), history.operations.end(), [](const auto& o) { return o.is_unknown(); });
-  Values values{{"file", judged.file},
-                {"holds", result.verdict == Verdict::holds},
-                {"is_violated", is_violated},
-                {"bound", is_unknown ? bound_text(result.bound) : ""},
-                {"operations", history.operations.size()},
-                {"processes", history.process_names.size()},
-                {"unknown", std::to_string(unknown)},
-                {"tested_nothing", judged.tested_nothing},
-                {"looks_independent", judged.recorded.looks_independent}};
-  if (result.violated_keys.size() > 1) values.set("violated_keys", violated_keys(judged));
-  if (is_unknown) return values;
   if (is_violated && result.culprit) {
     Values culprit = operation_at(judged, model, *result.culprit);
     culprit.set("line", judged.recorded.lines[*result.culprit].ended);
@@ -260,12 +242,81 @@ Values history_values(const JudgedHistory& judged, const checker::Model& model,
       conflict.push_back(operation_at(judged, model, result.conflict[i]));
     values.set("has_conflict", true);
     values.set("conflict", conflict);
+    values.set("conflict_size", grouped(result.conflict.size()));
     if (result.conflict.size() > listed_max) values.set("more", result.conflict.size() - listed_max);
     values.set("is_minimal", result.is_minimal && result.conflict.size() > 1);
+    values.set("is_several", result.conflict.size() > 1);
   }
   values.set("scene", scene_values(judged, model, scene_of(judged, model, options, kOperationsMax)));
+}
+
+/// All keys, each to be opened; of many those that are not linearizable, and how many others there are.
+void add_keys(Values& values, const JudgedHistory& judged, const checker::Model& model,
+              const checker::LinearizabilityOptions& options) {
+  constexpr std::size_t shown_max = 40;
+  constexpr std::size_t listed_max = 1000;
+  const std::size_t failed = judged.result.violated_keys.size();
+  std::size_t keys = 0, others = 0, more_failed = 0, more_unknown = 0;
+  std::vector<Values> shown, listed;
+  for_each_key(judged, model, options, shown_max, [&](const JudgedKey& key) {
+    ++keys;
+    const bool is_kept = key.verdict == Verdict::holds;
+    // Where some of many fail, those that do not are of no interest.
+    const bool is_shown =
+        shown.size() < shown_max && !(is_kept && failed > 0 && judged.recorded.operations.key_names.size() > shown_max);
+    if (is_shown) {
+      Values& values_of_key = shown.emplace_back();
+      values_of_key.set("name", key.name);
+      values_of_key.set("is_key", true);
+      values_of_key.set("is_open", shown.size() == 1);
+      values_of_key.set("count", grouped(key.operations));
+      values_of_key.set("is_single", key.operations == 1);
+      values_of_key.set("is_drawn", key.judged != nullptr);
+      add_verdict(values_of_key, key.verdict);
+      if (key.judged != nullptr) add_explanation(values_of_key, *key.judged, model, options);
+    } else if (is_kept) {
+      ++others;
+    } else {
+      ++(key.verdict == Verdict::violated ? more_failed : more_unknown);
+      if (listed.size() < listed_max) listed.push_back({{"name", key.name}});
+    }
+  });
+  values.set("parts", shown);
+  values.set("keys", Values{{"all", grouped(keys)},
+                            {"failed", failed == 0 ? "" : grouped(failed)},
+                            {"others", others == 0 ? "" : grouped(others)},
+                            {"more_failed", more_failed == 0 ? "" : grouped(more_failed)},
+                            {"more_unknown", more_unknown == 0 ? "" : grouped(more_unknown)},
+                            {"has_more", !listed.empty()},
+                            {"is_cut", more_failed + more_unknown > listed.size()},
+                            {"listed", listed}});
+}
+
+Values history_values(const JudgedHistory& judged, const checker::Model& model,
+                      const checker::LinearizabilityOptions& options) {
+  const checker::OperationHistory& history = judged.recorded.operations;
+  const checker::LinearizabilityResult& result = judged.result;
+  const bool is_unknown = result.verdict == Verdict::unknown;
+  const auto unknown =
+      std::count_if(history.operations.begin(), history.operations.end(), [](const auto& o) { return o.is_unknown(); });
+  Values values{{"file", judged.file},
+                {"bound", is_unknown ? bound_text(result.bound) : ""},
+                {"operations", history.operations.size()},
+                {"processes", history.process_names.size()},
+                {"unknown", std::to_string(unknown)},
+                {"tested_nothing", judged.tested_nothing},
+                {"looks_independent", judged.recorded.looks_independent}};
+  add_verdict(values, result.verdict);
+  if (has_keys(judged, model)) {
+    add_keys(values, judged, model, options);
+  } else if (!is_unknown) {
+    Values whole{{"is_drawn", true}};
+    add_verdict(whole, result.verdict);
+    add_explanation(whole, judged, model, options);
+    values.set("parts", std::vector<Values>{whole});
+  }
   const std::vector<Values> notes = nemesis_notes(judged);
-  values.set("has_notes", !notes.empty());
+  values.set("has_notes", !is_unknown && !notes.empty());
   values.set("notes", notes);
   return values;
 }

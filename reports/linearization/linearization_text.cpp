@@ -101,7 +101,9 @@ void add_timeline(Lines& lines, const JudgedHistory& judged, const checker::Mode
     row.process = clip(process_text(judged, o.position), 12);
     row.operation = clip(operation_text(judged, model, o.position), 24);
     const checker::history_formats::Lines& at = judged.recorded.lines[o.position];
-    row.at = at.ended == 0 ? fmt::format("{}-", at.invoked) : fmt::format("{}-{}", at.invoked, at.ended);
+    row.at = at.ended == 0            ? fmt::format("{}-", at.invoked)
+             : at.ended == at.invoked ? std::to_string(at.invoked)
+                                      : fmt::format("{}-{}", at.invoked, at.ended);
     if (o.is_culprit) {
       row.note = "✗ has no place";
       row.ink = Ink::bad;

@@ -6,8 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "checker/histories/read.hpp"
 #include "checker/histories/recorder.hpp"
@@ -19,7 +23,8 @@ struct FuzzedReading {
   std::string trouble;
 };
 
-inline FuzzedReading read_fuzzed(std::string_view text, Format format, std::size_t chunk) {
+inline FuzzedReading read_fuzzed(std::string_view text, Format format, std::size_t chunk,
+                                 std::span<const Pattern> patterns) {
   FuzzedReading reading;
   const ReadResult result = read_history(
       text_source(text), format,
@@ -28,7 +33,7 @@ inline FuzzedReading read_fuzzed(std::string_view text, Format format, std::size
                           std::to_string(event.line) + "\n";
         return std::optional<Complaint>();
       },
-      chunk);
+      chunk, Format::log, patterns);
   if (result.trouble) {
     const Trouble& trouble = *result.trouble;
     const auto lines = static_cast<std::uint32_t>(1 + std::count(text.begin(), text.end(), '\n'));
@@ -41,17 +46,18 @@ inline FuzzedReading read_fuzzed(std::string_view text, Format format, std::size
   return reading;
 }
 
-inline void fuzz_history(std::string_view text, Format format) {
+inline void fuzz_history(std::string_view text, Format format, std::span<const Pattern> patterns = {}) {
   constexpr std::size_t whole_chunk = std::size_t{1} << 13U;  // libFuzzer's texts have 4 KiB at most
-  const FuzzedReading whole = read_fuzzed(text, format, whole_chunk);
+  const FuzzedReading whole = read_fuzzed(text, format, whole_chunk, patterns);
   for (const std::size_t chunk : {std::size_t{1}, std::size_t{11}}) {
-    const FuzzedReading pieces = read_fuzzed(text, format, chunk);
+    const FuzzedReading pieces = read_fuzzed(text, format, chunk, patterns);
     if (pieces.events != whole.events || pieces.trouble != whole.trouble) std::abort();
   }
   for (const char* name : {"cas-register", "kv", "set", "multi-register", "semaphore", "fenced-mutex"}) {
     Recorder recorder(*find_model(name), {.independent = text.size() % 2 == 1});
-    const ReadResult result =
-        read_history(text_source(text), format, [&](const Event& event) { return recorder.take(event); }, whole_chunk);
+    const ReadResult result = read_history(
+        text_source(text), format, [&](const Event& event) { return recorder.take(event); }, whole_chunk, Format::log,
+        patterns);
     if (result.trouble || recorder.trouble()) continue;
     const RecordedHistory recorded = recorder.finish();
     if (recorded.lines.size() != recorded.operations.operations.size()) std::abort();

@@ -1,6 +1,6 @@
 // Histories as people have them: each file of the audit, what is concurrent in them, and what is refused.
 
-#include "checker/histories/intervals.hpp"
+#include "checker/histories/formats/intervals.hpp"
 
 #include <catch2/catch.hpp>
 #include <string>
@@ -108,16 +108,57 @@ TEST_CASE("intervals: what is read stands in the result, and an unknown outcome 
         Verdict::violated);
 }
 
+TEST_CASE("intervals: maps of EDN are records as objects of JSON are, by the same names") {
+  const std::string maps =
+      "; what the client library logged\n"
+      "[{:client \"pod-1\", :op :write, :value 5, :start 0, :end 10, :result :ok}\n"
+      " #app.Op{:process 2 :f :read :call 20 :return #inst \"1970-01-01T00:00:01Z\"}]\n";
+  CHECK(heard(maps).result.format == Format::intervals);
+  CHECK(heard(maps).result.trouble->message.find("time of another kind") != std::string::npos);
+  const std::string good =
+      "{:client \"pod-1\", :op :write, :value 5, :start 0, :end 10, :result :ok}\n"
+      "{:client :pod-2, :op :read, :start 20, :end 30, :result 5}\n"
+      "{:client :pod-3, :op :read, :start 40, :end 50, :result nil}\n";
+  CHECK(heard(good).events == std::vector<std::string>{"\"pod-1\" invoke write 5 @1", "\"pod-1\" ok write 5 @1",
+                                                       ":pod-2 invoke read  @2", ":pod-2 ok read 5 @2",
+                                                       ":pod-3 invoke read  @3", ":pod-3 ok read nil @3"});
+  CHECK(verdict_of(good, "register") == Verdict::violated);
+  CHECK(verdict_of(good.substr(0, good.find("{:client :pod-3")), "register") == Verdict::holds);
+  // Jepsen's pairs stay what they are, also beside a time and an end.
+  CHECK(heard("{:process 0, :type :invoke, :f :read, :time 1, :end 2}\n").result.format == Format::edn);
+  CHECK(heard("#jepsen.history.Op{:process 0, :type :invoke, :f :read}").result.format == Format::edn);
+}
+
+TEST_CASE("intervals: events by other names, Porcupine's among them") {
+  const std::string porcupine =
+      "[{\"ClientId\":0,\"Kind\":false,\"Value\":{\"op\":1,\"value\":5},\"Id\":0},\n"
+      " {\"ClientId\":1,\"Kind\":false,\"Value\":{\"op\":0,\"value\":0},\"Id\":1},\n"
+      " {\"ClientId\":0,\"Kind\":true,\"Value\":{\"value\":0},\"Id\":0},\n"
+      " {\"ClientId\":1,\"Kind\":true,\"Value\":{\"value\":5},\"Id\":1}]\n";
+  CHECK(heard(porcupine).events ==
+        std::vector<std::string>{"0 invoke write 5 @1", "1 invoke read  @2", "0 ok write 0 @3", "1 ok read 5 @4"});
+  CHECK(verdict_of(porcupine, "register") == Verdict::holds);
+  const std::string named =
+      "{\"client\":\"a\",\"type\":\"call\",\"op\":\"lock\",\"time\":\"2024-05-01T12:00:00Z\"}\n"
+      "{\"client\":\"a\",\"type\":\"return\",\"op\":\"lock\",\"result\":false,\"time\":\"2024-05-01T12:00:01Z\"}\n";
+  CHECK(heard(named).events == std::vector<std::string>{"\"a\" invoke lock  @1", "\"a\" fail lock  @2"});
+}
+
 TEST_CASE("intervals: what is wrong is told with its place, and events stay events") {
   const auto trouble = [](const std::string& text) {
     const Heard all = heard(text);
     return all.result.trouble ? std::to_string(all.result.trouble->at.line) + ": " + all.result.trouble->message : "";
   };
   CHECK(trouble("client,op,start,end\na,lock,9,5\n").starts_with("2: an operation that ends before it begins"));
-  CHECK(trouble("client,op,start,end\na,lock,x,5\n").starts_with("2: an operation without a whole number"));
+  CHECK(trouble("client,op,start,end\na,lock,x,5\n").starts_with("2: \"x\": expected a time"));
   CHECK(trouble("client,op,start,end\n,lock,1,5\n").starts_with("2: a record without a process"));
   CHECK(trouble("client,op,start,end\na,lock,1,5,6,7\n").starts_with("2: 6 values below 4 names"));
-  CHECK(trouble("time,process,type,f\n1,0,begin,acquire\n").starts_with("2: an unknown type"));
+  CHECK(trouble("time,process,type,f\n1,0,zzz,acquire\n").starts_with("2: an unknown type, \"zzz\""));
+  // What is wrong is no event, and what is before it is one.
+  CHECK(heard("client,op,start,end\na,lock,1,5\na,lock,9,5\n").events.size() == 2);
+  CHECK(trouble("client,op,start,end\n-1,lock,1,5\n").starts_with("2: process -1: expected a whole number"));
+  CHECK(trouble("[{:client [1], :op :lock, :start 1, :end 2}]").starts_with("1: process [1]: expected"));
+  CHECK(trouble("client,op,start,end\na,lock,1s,5\n").starts_with("2: 5 is a time of another kind"));
   CHECK(trouble("{\"client\":1,\"op\":\"lock\",\"start\":1,\"end\":2}\n{\"client\":").starts_with("2: "));
   CHECK(trouble("[{\"ClientId\":0,\"Input\":{\"op\":2},\"Call\":0,\"Output\":{},\"Return\":1}]").starts_with("1: "));
   CHECK(heard("{\"process\":0,\"type\":\"invoke\",\"f\":\"read\",\"time\":1,\"end\":2}\n").result.format ==

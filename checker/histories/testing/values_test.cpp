@@ -6,8 +6,8 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
-#include "checker/histories/edn.hpp"
-#include "checker/histories/json.hpp"
+#include "checker/histories/formats/edn.hpp"
+#include "checker/histories/formats/json.hpp"
 
 namespace lockstep::values_test {
 

@@ -1,8 +1,8 @@
-// Opens the page of a history of a million operations: node history.mjs PROGRAM [SCREENSHOTS]
+// Opens the pages of a history of a million operations, and of one with several keys: node history.mjs PROGRAM [SCREENSHOTS]
 // Ends with "N passed, N failed".
 
 import { spawnSync } from "node:child_process";
-import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, mkdirSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -109,6 +109,26 @@ for (const width of [1280, 390]) {
   check(troubles.length === 0, `history: ${troubles.join("; ")}`);
   if (width === 1280) console.log(`history: ${operations} operations judged in ${seconds.toFixed(1)} s, a page of ${bytes} bytes opens in ${toOpen.toFixed(2)} s`);
   if (screenshots) await page.screenshot({ path: join(screenshots, `history-${width}.png`), fullPage: true });
+  await page.close();
+}
+
+// Several keys on one page. An operation of a conflict that is pointed at, or reached with Tab, marks all of its conflict.
+const keys = join(folder, "keys.csv");
+const keysHtml = join(folder, "keys.html");
+writeFileSync(keys, "client,op,start,end,key\na,lock,1,2,x\nb,lock,3,4,x\nc,unlock,5,6,x\na,lock,7,8,y\n");
+spawnSync(program, ["linearize", keys, "--model", "mutex", "--html", keysHtml]);
+for (const width of [1280, 390]) {
+  const page = await browser.newPage({ viewport: { width, height: 900 } });
+  await page.goto(pathToFileURL(keysHtml).href);
+  const marked = () => page.evaluate(() => [...document.querySelectorAll("g.clash .box")].map((box) => getComputedStyle(box).strokeWidth).join());
+  check((await page.locator("summary").allInnerTexts()).map((text) => text[0]).join() === "x,y", "keys: x, which fails, stands before y");
+  check((await marked()) === "2px,2.5px", "keys: nothing is marked at first");
+  if (width === 1280) await page.locator("g.clash").first().hover();
+  else await page.locator("li.clash").last().focus();
+  await page.waitForTimeout(300);
+  check((await marked()) === "4px,4px", "keys: both operations of the conflict are marked");
+  check(await page.evaluate(() => document.documentElement.scrollWidth <= document.documentElement.clientWidth), `keys: fits ${width}px`);
+  if (screenshots) await page.screenshot({ path: join(screenshots, `keys-${width}.png`), fullPage: true });
   await page.close();
 }
 await browser.close();

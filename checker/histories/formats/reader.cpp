@@ -1,4 +1,4 @@
-#include "checker/histories/reader.hpp"
+#include "checker/histories/formats/reader.hpp"
 
 #include <fmt/format.h>
 

@@ -1,8 +1,8 @@
-#include "checker/histories/json.hpp"
+#include "checker/histories/formats/json.hpp"
 
 #include <fmt/format.h>
 
-#include "checker/histories/characters.hpp"
+#include "checker/histories/formats/characters.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {

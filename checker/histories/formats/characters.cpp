@@ -1,4 +1,4 @@
-#include "checker/histories/characters.hpp"
+#include "checker/histories/formats/characters.hpp"
 
 #include <string_view>
 

@@ -6,7 +6,7 @@
 //
 // Source: the EDN specification (edn-format), and what Jepsen 0.1 to 0.3 writes into history.edn.
 
-#include "checker/histories/reader.hpp"
+#include "checker/histories/formats/reader.hpp"
 
 namespace lockstep::checker::history_formats {
 

@@ -12,7 +12,7 @@
 // passed over and counted; but what says `jepsen.util` and then a process, or begins with a process, has to be one.
 // (Indented it need not: since Jepsen 0.2 a log has the test as a map in it, with a line that begins with ` :nemesis`.)
 
-#include "checker/histories/edn.hpp"
+#include "checker/histories/formats/edn.hpp"
 
 namespace lockstep::checker::history_formats {
 

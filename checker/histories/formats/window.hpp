@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/histories/event.hpp"
+#include "checker/histories/formats/event.hpp"
 
 namespace lockstep::checker::history_formats {
 
@@ -32,8 +32,11 @@ class Window {
   const char* end() const { return text_.data() + checked_; }
   /// Is what `end` points to the end of the text, or of what can be read of it?
   bool is_complete() const { return is_complete_; }
-  /// Reads on; all pointers into the window move. Requires: !is_complete().
-  void grow();
+  /// Reads on, up to so many bytes at once; all pointers into the window move. Requires: !is_complete().
+  void grow(std::size_t bytes_max = record_bytes_max);
+  /// What is longer is not read on, so that what is parsed at once is less than twice that. Values take up to fifty
+  /// times as many bytes as their text.
+  static constexpr std::size_t record_bytes_max = std::size_t{8} << 20U;
   /// The text before `at` is done with.
   void give_up_to(const char* at);
 

@@ -1,4 +1,4 @@
-#include "checker/histories/log.hpp"
+#include "checker/histories/formats/log.hpp"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 //
 // Source: RFC 8259.
 
-#include "checker/histories/reader.hpp"
+#include "checker/histories/formats/reader.hpp"
 
 namespace lockstep::checker::history_formats {
 

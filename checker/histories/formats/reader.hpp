@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "checker/histories/event.hpp"
-#include "checker/histories/window.hpp"
+#include "checker/histories/formats/event.hpp"
+#include "checker/histories/formats/window.hpp"
 
 namespace lockstep::checker::history_formats {
 
@@ -104,6 +104,8 @@ class EventReader {
   const Trouble& trouble() const { return trouble_; }
   /// Lines that are no events but may stand there.
   std::size_t lines_skipped() const { return lines_skipped_; }
+  /// Where the first of them, looked at by a pattern, is not as that has it, and what was expected there.
+  const std::optional<Trouble>& first_skipped() const { return first_skipped_; }
 
  protected:
   explicit EventReader(Window& window) : window_(window) {}
@@ -114,6 +116,7 @@ class EventReader {
   Window& window_;
   Trouble trouble_;
   std::size_t lines_skipped_ = 0;
+  std::optional<Trouble> first_skipped_;
 };
 
 Trouble trouble_of(const Window& window, const Complaint& complaint);

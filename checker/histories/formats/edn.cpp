@@ -1,11 +1,11 @@
-#include "checker/histories/edn.hpp"
+#include "checker/histories/formats/edn.hpp"
 
 #include <fmt/format.h>
 
 #include <array>
 #include <cstring>
 
-#include "checker/histories/characters.hpp"
+#include "checker/histories/formats/characters.hpp"
 
 namespace lockstep::checker::history_formats {
 namespace {

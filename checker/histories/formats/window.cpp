@@ -1,4 +1,4 @@
-#include "checker/histories/window.hpp"
+#include "checker/histories/formats/window.hpp"
 
 #include <poll.h>
 #include <unistd.h>
@@ -12,9 +12,6 @@
 namespace lockstep::checker::history_formats {
 namespace {
 
-/// What is longer is not read on, so that what is parsed at once is less than twice that. Values take up to fifty times
-/// as many bytes as their text.
-constexpr std::size_t kRecordBytesMax = std::size_t{8} << 20U;
 constexpr std::uint64_t kHighBits = 0x8080808080808080ULL;
 
 /// Bytes at the front that are ASCII.
@@ -96,7 +93,7 @@ Window::Window(Source source, std::size_t chunk) : source_(std::move(source)), c
   while (is_first_ && !is_complete_) grow();
 }
 
-void Window::grow() {
+void Window::grow(std::size_t bytes_max) {
   // What is left moves to the front; what is long makes the window grow, and so is read over at most twice.
   if (begin_ > 0) {
     std::memmove(text_.data(), text_.data() + begin_, end_ - begin_);
@@ -105,10 +102,14 @@ void Window::grow() {
     end_ -= begin_;
     begin_ = 0;
   }
-  if (end_ >= std::max(chunk_, kRecordBytesMax)) {
+  if (end_ >= std::max(chunk_, bytes_max)) {
     const char* const first = std::find_if(begin(), end(), [](char c) { return c != ' ' && c != '\n' && c != '\r'; });
-    trouble_ =
-        Trouble{.at = position(first), .message = "one operation, or one line, of more than 8 MB; is this a history?"};
+    const bool is_whole = bytes_max > record_bytes_max;
+    trouble_ = Trouble{
+        .at = position(first),
+        .message = is_whole ? "more than 32 MB, too much to be put in the order of its times; EDN and JSON lines "
+                              "of events are read at any length"
+                            : "one operation, or one line, of more than 8 MB; is this a history?"};
     is_complete_ = true;
     return;
   }
