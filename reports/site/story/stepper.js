@@ -127,6 +127,12 @@ class Stepper {
     if (tellsAddress) history.replaceState(null, "", `#s${this.at}`);
   }
 
+  /** Before the first step. */
+  goBefore() {
+    this.svg.classList.add("stepping");
+    for (const elements of this.ofRow) for (const element of elements) element.classList.add("future");
+  }
+
   showAll() {
     this.svg.classList.remove("stepping");
     for (const elements of this.ofRow) for (const element of elements) element.classList.remove("future");
@@ -279,13 +285,16 @@ export function setUpCopying() {
 
 let presentDiagram = new AbortController();
 
-/** Once more after the page has got another diagram. */
-export function setUpDiagram() {
+/** Once more after the page has got another diagram. @param {number | null} [step] To begin with; 0: before the first. */
+export function setUpDiagram(step = null) {
   presentDiagram.abort();
   presentDiagram = new AbortController();
   const svg = /** @type {SVGSVGElement | null} */ (document.querySelector("svg#diagram"));
   const data = document.getElementById("data")?.textContent;
-  if (svg && data) new Stepper(svg, JSON.parse(data), presentDiagram.signal);
+  if (!svg || !data) return;
+  const stepper = new Stepper(svg, JSON.parse(data), presentDiagram.signal);
+  if (step === 0) stepper.goBefore();
+  else if (step !== null) stepper.go(step, false);
 }
 
 setUpDiagram();
