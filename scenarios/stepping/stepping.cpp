@@ -80,11 +80,13 @@ bool is_earlier(const Extent& a, const Extent& b) {
   return a.value < b.value || (a.value == b.value && a.attained && !b.attained);
 }
 
-/// What tells the same event with other answers apart.
-using Key = std::pair<EventId, std::vector<std::uint32_t>>;
+/// What tells the same event with other answers apart; and crashes, which are called alike whomever they strike: by what
+/// was planned before the first event, of what budget.
+using Key = std::pair<EventId, std::vector<std::size_t>>;
 
-Key key_of(EventId event, const std::vector<Answer>& answers) {
-  Key key{event, {}};
+Key key_of(const ExploredEvent& event, const std::vector<Answer>& answers, const std::vector<ExploredFault>& faults) {
+  Key key{event.id, {event.process.index}};
+  if (event.kind == sim::EventKind::fault) key.second.push_back(faults.front().budget);
   for (const Answer& answer : answers) key.second.push_back(answer.index);
   return key;
 }
@@ -211,7 +213,7 @@ class Stepping {
     point->before = way;
     point->chosen = event.id;
     point->answers = answers_at(position);
-    const auto [known, is_new] = places_.try_emplace(key_of(event.id, point->answers), result_.next.size());
+    const auto [known, is_new] = places_.try_emplace(key_of(event, point->answers, faults), result_.next.size());
     if (is_new) {
       NextStep& step = result_.next.emplace_back();
       step.place.events = position + 1;
@@ -279,6 +281,13 @@ class Stepping {
 };
 
 }  // namespace
+
+void join(NextStep& step, const NextStep& other) {
+  step.place.ways.insert(step.place.ways.end(), other.place.ways.begin(), other.place.ways.end());
+  if (is_earlier(other.earliest, step.earliest)) step.earliest = other.earliest;
+  if (!other.latest || (step.latest && is_later(*other.latest, *step.latest))) step.latest = other.latest;
+  step.knows_times = step.knows_times && other.knows_times;
+}
 
 std::variant<StepsHere, Diagnostic> steps_at(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                              const StepPlace& place) {

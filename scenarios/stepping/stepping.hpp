@@ -65,4 +65,7 @@ struct StepsHere {
 std::variant<StepsHere, Diagnostic> steps_at(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                              const StepPlace& place);
 
+/// Which of two that are next at one place happens stays open. Requires: both are of one event, and look alike.
+void join(NextStep& step, const NextStep& other);
+
 }  // namespace lockstep::scenarios

@@ -1,9 +1,6 @@
 #include "reports/play/stepping/stepping_page.hpp"
 
 #include <algorithm>
-#include <map>
-
-#include <fmt/format.h>
 
 #include "reports/picture/diagram.hpp"
 #include "reports/play/rendered.hpp"
@@ -27,32 +24,18 @@ Diagnostic no_run(const std::filesystem::path& file, const std::string& why) {
 }
 
 /// What it is called with what comes of it; or without, where it cannot be played.
-SteppingPage::Option option_of(NextStep& step, const Story& here, const models::locks::Catalogue& catalogue,
-                               std::uint64_t events_max) {
-  SteppingPage::Option option{std::move(step.place), {}, times_of(step)};
+scenarios::Text what_of(NextStep& step, const Story& here, const models::locks::Catalogue& catalogue,
+                        std::uint64_t events_max) {
   if (auto* stepped = std::get_if<SteppedRun>(&step.run)) {
     auto outcome =
         scenarios::run(stepped->scenario, catalogue, {.trace = true, .key_states = true, .max_events = events_max});
     if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) {
-      const Story there{std::move(stepped->scenario), std::move(*happened)};
+      const Story there{stepped->scenario, std::move(*happened)};
       const picture::Diagram diagram = picture::diagram_of(there);
-      option.what = words_of(step, there, &diagram);
-      return option;
+      return words_of(step, there, &diagram);
     }
   }
-  option.what = words_of(step, here, nullptr);
-  return option;
-}
-
-/// Alike in words, they still differ in what some process finds out, or when.
-void tell_apart(std::vector<SteppingPage::Option>& options) {
-  std::map<std::string, int> seen;
-  for (SteppingPage::Option& option : options) {
-    const int count = ++seen[option.what.en];
-    if (count == 1) continue;
-    option.what.en += fmt::format(" (in another way: {})", count);
-    option.what.zh += fmt::format("（另一种情形：{}）", count);
-  }
+  return words_of(step, here, nullptr);
 }
 
 }  // namespace
@@ -108,8 +91,23 @@ std::variant<SteppingPage, Diagnostic> stepping_page(std::string_view text, cons
     page.holders = site::steps_of(story, diagram)[page.rows - 1].holders;
     page.is_overlap = !diagram.rows[page.rows - 1].overlap.empty();
   }
-  for (NextStep& step : here.next) page.options.push_back(option_of(step, story, catalogue, events_max));
-  tell_apart(page.options);
+  // What sounds alike differs in what nobody sees yet: which of it happens may stay open.
+  std::vector<NextStep> steps;
+  for (NextStep& step : here.next) {
+    scenarios::Text what = what_of(step, story, catalogue, events_max);
+    const auto known = std::find_if(page.options.begin(), page.options.end(),
+                                    [&](const SteppingPage::Option& option) { return option.what.en == what.en; });
+    if (known == page.options.end()) {
+      page.options.push_back({.place = {}, .what = std::move(what), .when = {}});
+      steps.push_back(std::move(step));
+    } else {
+      scenarios::join(steps[static_cast<std::size_t>(known - page.options.begin())], step);
+    }
+  }
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    page.options[i].when = times_of(steps[i]);
+    page.options[i].place = std::move(steps[i].place);
+  }
   return page;
 }
 
