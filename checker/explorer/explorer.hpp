@@ -129,7 +129,7 @@ class Explorer final : public sim::Decisions {
   /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before.
   /// Requires: whoever else has let the subject's world run since the last branch has claimed its region.
   BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit);
-  /// Of the branches that are explored from now on. Requires: these are as long as that, or shorter by one event.
+  /// Of the branches that are explored from now on. Requires: each has as many events, with that of its own.
   void keep(OrderInTime order);
 
   // --- For the visitor: the present trace.

@@ -65,7 +65,7 @@ async function run() {
 }
 const runSoon = afterRest(run, 150);
 
-/** The run's part of an answer. @param {any} answer @param {number | null} [step] Of the diagram; 0: before the first. */
+/** The run's part of an answer. @param {any} answer @param {number | null} [step] Up to this one of the diagram. */
 function showRun(answer, step = null) {
   const told = byId("told");
   const place = byId("stage")?.scrollTop ?? 0;

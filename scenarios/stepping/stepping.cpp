@@ -8,7 +8,6 @@
 #include "checker/explorer/explorer.hpp"
 #include "scenarios/exploring/endless.hpp"
 #include "scenarios/exploring/explored_story.hpp"
-#include "scenarios/story/own_lock.hpp"
 #include "scenarios/witness/explored_trace.hpp"
 #include "scenarios/witness/witness.hpp"
 
@@ -80,8 +79,8 @@ bool is_earlier(const Extent& a, const Extent& b) {
   return a.value < b.value || (a.value == b.value && a.attained && !b.attained);
 }
 
-/// What tells the same event with other answers apart; and crashes, which are called alike whomever they strike: by what
-/// was planned before the first event, of what budget.
+/// What tells the same event with other answers apart; and crashes, which are called alike whomever they strike, by
+/// that, and by what allows them.
 using Key = std::pair<EventId, std::vector<std::size_t>>;
 
 Key key_of(const ExploredEvent& event, const std::vector<Answer>& answers, const std::vector<ExploredFault>& faults) {

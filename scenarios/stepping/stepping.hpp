@@ -33,8 +33,8 @@ struct StepPlace {
 /// The end of the times at which something can happen. Not attained: only before it, or after it.
 using TimeEnd = checker::Extent;
 
-/// A run that begins as was chosen, with the time of each event in `[schedule]`, and then goes on by itself: what can be
-/// next comes as early as it can, and no fault strikes that need not.
+/// A run that begins as was chosen, with the time of each event in `[schedule]`, and then goes on by itself: what can
+/// be next comes as early as it can, and no fault strikes that need not.
 struct SteppedRun {
   Scenario scenario;
   sim::Duration at;  ///< when the last event that was chosen happens
@@ -56,7 +56,7 @@ struct StepsHere {
   StepPlace place;
   std::vector<NextStep> next;  ///< in the order of their earliest times
   bool is_all = true;          ///< false: a bound was hit, and more may be possible
-  bool is_over = false;        ///< the story may end here; what `next` has are ticks
+  bool is_over = false;        ///< the story may end here
   std::variant<SteppedRun, std::string> run = std::string();
 };
 

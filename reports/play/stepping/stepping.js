@@ -24,8 +24,8 @@ function stateOf(here) {
     so.en += " All has happened.";
     so.zh += " 一切都已发生。";
   } else if (here.over) {
-    so.en += " The story may end here; what is left repeats for ever.";
-    so.zh += " 故事可以在此结束；剩下的只会不断重复。";
+    so.en += " The story may end here.";
+    so.zh += " 故事可以在此结束。";
   }
   if (!here.all) {
     so.en += " More may be possible: the search for it was given up.";
