@@ -81,6 +81,8 @@ Text words_of(const NextStep& step, const Story& run, const picture::Diagram* di
   std::string_view between_en = ": ";
   std::string_view between_zh = "：";
   for (const picture::DiagramRow& row : diagram->rows) {
+    // How long a pause takes is still open.
+    if (row.event.is_fault && !is_fault) continue;
     const bool is_of_it = row.event.who == step.event.process || row.event.who == step.event.from;
     if (!is_of_it || row.event.at.offset() != stepped->at) continue;
     text.en += fmt::format("{}{}", between_en, row.event.text);

@@ -31,7 +31,7 @@ function stateOf(here) {
     so.en += " More may be possible: the search for it was given up.";
     so.zh += " 也许还有别的可能：搜索已放弃。";
   }
-  if (here.leaves_out) {
+  if (here.leaves_out && here.events === 0) {
     so.en += " The story's [[fault]], [pin] and [schedule] count for nothing here: what goes wrong is chosen, of what [[may]] allows.";
     so.zh += " 故事的 [[fault]]、[pin] 和 [schedule] 在此不起作用：出什么错由你在 [[may]] 允许的范围内选择。";
   }
@@ -53,6 +53,7 @@ export function setUpStepping(page) {
     byId("hand-back").disabled = way.length < 2;
     byId("hand-run").setAttribute("aria-pressed", "false");
     byId("told").classList.toggle("so-far", isOn);
+    byId("hint").hidden = isOn;
   }
 
   function end() {
