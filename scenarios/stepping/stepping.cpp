@@ -29,7 +29,7 @@ constexpr std::size_t kWaysMax = 64;
 constexpr std::uint64_t kStepsMax = 2'000;
 
 // A search that finds no execution is given up when it was asked so often, each after 64 runs or 4096 events.
-constexpr unsigned kPatience = 32;
+constexpr unsigned kAsksMax = 32;
 // How often the end of an event's times is moved outwards.
 constexpr unsigned kExtensions = 16;
 
@@ -126,7 +126,7 @@ class Stepping {
     settings.faults = std::move(budgets);
     settings.max_steps = kStepsMax;
     settings.observer = &pending_;
-    settings.gives_up = [this] { return ++asked_ > kPatience; };
+    settings.gives_up = [this] { return ++asked_ > kAsksMax; };
     return settings;
   }
 

@@ -12,7 +12,7 @@ using checker::ExploredFault;
 using scenarios::NextStep;
 using scenarios::Text;
 
-std::string name_of(const Story& story, sim::ProcessId process) {
+std::string lane_name(const Story& story, sim::ProcessId process) {
   return process.is_valid() && process.index < story.outcome.lanes.size() ? story.outcome.lanes[process.index].name
                                                                           : std::string("?");
 }
@@ -30,7 +30,7 @@ Text words_of_timer(sim::TimerKind kind, const std::string& who) {
 
 Text words_of_event(const NextStep& step, const Story& run) {
   const ExploredEvent& event = step.event;
-  const std::string who = name_of(run, event.process);
+  const std::string who = lane_name(run, event.process);
   switch (event.kind) {
     case sim::EventKind::start: return {who + " begins", who + " 开始"};
     case sim::EventKind::timer: return words_of_timer(event.timer_kind, who);
@@ -40,10 +40,10 @@ Text words_of_event(const NextStep& step, const Story& run) {
         return {fmt::format("{} hears that its {} gets no answer", who, step.message),
                 fmt::format("{} 得知它的 {} 不会有应答", who, step.message)};
       if (event.is_reply)
-        return {fmt::format("the answer of {} to {} reaches {}", name_of(run, event.from), step.message, who),
-                fmt::format("{} 对 {} 的应答到达 {}", name_of(run, event.from), step.message, who)};
-      return {fmt::format("{}'s {} reaches {}", name_of(run, event.from), step.message, who),
-              fmt::format("{} 的 {} 到达 {}", name_of(run, event.from), step.message, who)};
+        return {fmt::format("the answer of {} to {} reaches {}", lane_name(run, event.from), step.message, who),
+                fmt::format("{} 对 {} 的应答到达 {}", lane_name(run, event.from), step.message, who)};
+      return {fmt::format("{}'s {} reaches {}", lane_name(run, event.from), step.message, who),
+              fmt::format("{} 的 {} 到达 {}", lane_name(run, event.from), step.message, who)};
   }
   const sim::FaultWords words = sim::words_of(step.faults.front().kind);
   return {fmt::format(fmt::runtime(words.graph), fmt::arg("who", who)), who};
@@ -53,7 +53,7 @@ Text words_of_event(const NextStep& step, const Story& run) {
 Text words_of_fault(const ExploredFault& fault, const Story& run) {
   using Place = ExploredFault::Place;
   const sim::FaultWords words = sim::words_of(fault.kind);
-  const std::string who = name_of(run, fault.process);
+  const std::string who = lane_name(run, fault.process);
   const sim::Words mark = words.marks[0].words;
   if (fault.event == ExploredEvent::no_cause)
     return {fmt::format(" ({}: {})", who, mark.en), fmt::format("（{}：{}）", who, mark.zh)};
@@ -67,7 +67,7 @@ Text words_of_fault(const ExploredFault& fault, const Story& run) {
 
 }  // namespace
 
-Text words_of(const NextStep& step, const Story& run, const picture::Diagram* diagram) {
+Text step_words(const NextStep& step, const Story& run, const picture::Diagram* diagram) {
   Text text = words_of_event(step, run);
   const bool is_fault = step.event.kind == sim::EventKind::fault;
   for (const ExploredFault& fault : step.faults) {
@@ -93,7 +93,7 @@ Text words_of(const NextStep& step, const Story& run, const picture::Diagram* di
   return text;
 }
 
-Text times_of(const NextStep& step) {
+Text step_times(const NextStep& step) {
   const scenarios::TimeEnd& first = step.earliest;
   const std::string from = sim::to_string(first.value);
   Text text;

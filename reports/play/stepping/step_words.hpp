@@ -10,9 +10,9 @@ namespace lockstep::reports::play {
 
 /// "A's SET reaches redis: SET lock A-1 NX PX 100 → OK". `run`: with this event, when it has been played; else of the
 /// place before it, and `diagram` is null.
-scenarios::Text words_of(const scenarios::NextStep& step, const Story& run, const picture::Diagram* diagram);
+scenarios::Text step_words(const scenarios::NextStep& step, const Story& run, const picture::Diagram* diagram);
 
 /// "1ms to 3ms".
-scenarios::Text times_of(const scenarios::NextStep& step);
+scenarios::Text step_times(const scenarios::NextStep& step);
 
 }  // namespace lockstep::reports::play

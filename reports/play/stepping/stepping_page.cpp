@@ -32,10 +32,10 @@ scenarios::Text what_of(NextStep& step, const Story& here, const models::locks::
     if (auto* happened = std::get_if<scenarios::Outcome>(&outcome)) {
       const Story there{stepped->scenario, std::move(*happened)};
       const picture::Diagram diagram = picture::diagram_of(there);
-      return words_of(step, there, &diagram);
+      return step_words(step, there, &diagram);
     }
   }
-  return words_of(step, here, nullptr);
+  return step_words(step, here, nullptr);
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ std::variant<SteppingPage, Diagnostic> stepping_page(std::string_view text, cons
     }
   }
   for (std::size_t i = 0; i < steps.size(); ++i) {
-    page.options[i].when = times_of(steps[i]);
+    page.options[i].when = step_times(steps[i]);
     page.options[i].place = std::move(steps[i].place);
   }
   return page;

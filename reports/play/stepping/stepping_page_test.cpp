@@ -9,10 +9,7 @@
 
 #include "reports/play/rendered.hpp"
 
-using namespace lockstep;
-using namespace lockstep::reports;
-using namespace lockstep::reports::play;
-
+namespace lockstep::reports::play::stepping_page_test {
 namespace {
 
 const models::locks::Catalogue& catalogue() {
@@ -140,3 +137,5 @@ TEST_CASE("stepping: a story that cannot be explored says why") {
   CHECK(
       std::holds_alternative<scenarios::Diagnostic>(stepping_page("[lock", "story.toml", catalogue(), {}, kEventsMax)));
 }
+
+}  // namespace lockstep::reports::play::stepping_page_test
