@@ -291,7 +291,7 @@ void join(NextStep& step, const NextStep& other) {
 std::variant<StepsHere, Diagnostic> steps_at(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                              const StepPlace& place) {
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty())
-    return Diagnostic{scenario.file, {}, std::string(why)};
+    return Diagnostic{scenario.file, {}, "its executions cannot be followed event by event: " + std::string(why)};
   if (sentinels_look_for_ever(scenario)) {
     return Diagnostic{scenario.file, scenario.sentinels_at,
                       "sentinels look for ever, so their events cannot be chosen; add played = \"one\" to [sentinels]"};
