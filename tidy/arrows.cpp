@@ -144,6 +144,7 @@ const std::vector<Room> kRooms = {
     {"scenarios/exploring",
      {"scenarios/deployment", "scenarios/exploring/judging", "scenarios/format", "scenarios/running", "scenarios/story",
       "scenarios/witness", "scenarios/workers"}},
+    {"scenarios/stepping", {"scenarios/exploring", "scenarios/story", "scenarios/witness"}},
     {"scenarios/exploring/oracles",
      {"scenarios/deployment", "scenarios/exploring", "scenarios/exploring/judging", "scenarios/format",
       "scenarios/running", "scenarios/story", "scenarios/witness"}},

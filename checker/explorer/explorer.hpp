@@ -100,6 +100,16 @@ struct ExplorerOptions {
   bool thorough = false;
 };
 
+/// What a branch asks of time, besides what its events do: for who goes along one execution, event by event.
+struct OrderInTime {
+  /// So many events, the first of each trace, happen in this order, and all others no earlier than the last of them. 0:
+  /// none; only the events of one process are in order.
+  std::uint32_t events = 0;
+  /// The last of them happens beyond this: later, or if it is not attained, then or later.
+  std::optional<Extent> later_than = std::nullopt;
+  std::optional<Extent> earlier_than = std::nullopt;  ///< likewise
+};
+
 namespace explorer {
 class Search;
 }
@@ -119,9 +129,13 @@ class Explorer final : public sim::Decisions {
   /// One branch of a search, as far as the limits allow. Depends on these alone, not on what was explored before.
   /// Requires: whoever else has let the subject's world run since the last branch has claimed its region.
   BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Visitor& visit);
+  /// Of the branches that are explored from now on. Requires: each has as many events, with that of its own.
+  void keep(OrderInTime order);
 
   // --- For the visitor: the present trace.
 
+  /// With the answers that the branch's first event has in it nothing more is to be tried.
+  void have_enough();
   sim::World& world();
   const sim::World& world() const;
   /// Events that are still to come, as slots of the world, in order of emission.

@@ -125,6 +125,7 @@ const Bench::Question Bench::kQuestions[] = {
     {"/run", &Bench::run},
     {"/faults", &Bench::faults},
     {"/edit", &Bench::edit},
+    {"/step", &Bench::step},
     {"/check", &Bench::start_check},
     {"/check/state", &Bench::check_state},
     {"/check/cancel", &Bench::cancel_check},
@@ -261,6 +262,40 @@ Response Bench::edit(std::string_view body) {
   if (const auto* problem = std::get_if<Diagnostic>(&result)) return answer_with(problems_of(*problem));
   const Edited& edited = std::get<Edited>(result);
   return answer_with({{"text", edited.text}, {"rewritten", edited.is_rewritten}});
+}
+
+/// One execution, event by event: where it is, and what can be next.
+Response Bench::step(std::string_view body) {
+  const Said said(body);
+  const auto text = said.story();
+  if (!text) return not_understood();
+  const auto place = places_.find(*text, said.number("place").value_or(0));
+  if (!place)
+    return refused(409, "this place is not kept any more, or the story has been changed: begin again",
+                   "这个位置已不再保存，或故事已被修改：请重新开始");
+  auto found = stepping_page(*text, setup_.file, catalogue_, *place, kEventsMax);
+  if (const auto* problem = std::get_if<Diagnostic>(&found)) return answer_with(problems_of(*problem));
+  SteppingPage& here = std::get<SteppingPage>(found);
+  Json options = Json::array();
+  for (SteppingPage::Option& option : here.options) {
+    options.push_back({{"place", places_.keep(*text, std::move(option.place))},
+                       {"what", in_both(option.what)},
+                       {"when", in_both(option.when)}});
+  }
+  return answer_with({{"title", site::both(here.page.title)},
+                      {"name", here.page.title.en},
+                      {"body", here.page.body},
+                      {"data", here.page.data},
+                      {"text", here.text},
+                      {"events", here.events},
+                      {"at", here.at},
+                      {"holders", here.holders},
+                      {"overlap", here.is_overlap},
+                      {"rows", here.rows},
+                      {"options", options},
+                      {"all", here.is_all},
+                      {"over", here.is_over},
+                      {"leaves_out", here.leaves_out}});
 }
 
 Response Bench::start_check(std::string_view body) {

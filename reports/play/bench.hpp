@@ -4,7 +4,7 @@
 //
 // A page that this answers with holds a story's text and what comes of it, and asks again after each change. What it
 // can ask is in `kQuestions` (bench.cpp); the story is the page's, and is sent with each question: nothing but the last
-// check and the last histories is kept here.
+// check, the last histories and the last places of executions that are chosen event by event is kept here.
 
 #include <atomic>
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "models/locks/catalogue.hpp"
 #include "reports/play/background_check.hpp"
 #include "reports/play/request.hpp"
+#include "reports/play/stepping/stepping_page.hpp"
 
 namespace lockstep::reports::play {
 
@@ -52,6 +53,7 @@ class Bench {
   Response run(std::string_view body);
   Response faults(std::string_view body);
   Response edit(std::string_view body);
+  Response step(std::string_view body);
   Response start_check(std::string_view body);
   Response check_state(std::string_view body);
   Response cancel_check(std::string_view body);
@@ -65,6 +67,7 @@ class Bench {
   const models::locks::Catalogue& catalogue_;
   std::function<double()> stopwatch_;
   BackgroundCheck check_;
+  KeptPlaces places_;
   std::atomic<bool> is_ended_ = false;
   mutable std::mutex mutex_;
   std::vector<std::string> histories_;  ///< judged, as pages; the last ones

@@ -157,7 +157,7 @@ TEST_CASE("play: only our own page on this machine, with the token, is answered"
 
 TEST_CASE("play: a page of another origin cannot make it run or write anything") {
   Played played;
-  for (const char* path : {"/run", "/check", "/save", "/edit", "/history", "/witness"}) {
+  for (const char* path : {"/run", "/check", "/save", "/edit", "/step", "/history", "/witness"}) {
     for (const char* origin : {"http://evil.example", "null", "https://127.0.0.1:8000", "http://127.0.0.1:8001", ""}) {
       play::Request request = Played::post(path, json{{"text", kStory}, {"name", "x.toml"}}.dump());
       request.origins = {origin};
@@ -237,7 +237,7 @@ TEST_CASE("play: what is wrong with a text is told with its line, and hostile te
   for (const std::string& body :
        {std::string("{"), std::string("[]"), std::string("null"), std::string("{\"text\": 5}"), std::string("\xff\xfe"),
         std::string(200'000, '['), json{{"text", std::string((1U << 20U) + 1, '#')}}.dump()}) {
-    for (const char* path : {"/run", "/edit", "/faults", "/check", "/save", "/witness", "/history"})
+    for (const char* path : {"/run", "/edit", "/step", "/faults", "/check", "/save", "/witness", "/history"})
       CHECK(played.bench->answer(Played::post(path, body)).status >= 200);
     CHECK(played.bench->answer(Played::post("/run", body)).status == 400);
   }
@@ -371,6 +371,22 @@ TEST_CASE("play: every fault that a row offers can be had, and strikes") {
       }
     }
   }
+}
+
+TEST_CASE("play: event by event from place to place; a place of another text is gone") {
+  Played played;
+  const json first = played.asked("/step", {{"text", kStory}});
+  INFO(first.dump());
+  CHECK(first["events"] == 0);
+  REQUIRE_FALSE(first["options"].empty());
+  const json place = first["options"][0]["place"];
+  const json second = played.asked("/step", {{"text", kStory}, {"place", place}});
+  CHECK(second["events"] == 1);
+  CHECK_THAT(second["text"].get<std::string>(), Catch::Contains("[schedule]"));
+  CHECK(played.asked("/step", {{"text", kStory}, {"place", place}})["at"] == second["at"]);
+  CHECK(played.ask("/step", {{"text", kStory + "\n"}, {"place", place}}).status == 409);
+  CHECK(played.ask("/step", {{"text", kStory}, {"place", 1'000'000}}).status == 409);
+  CHECK(played.asked("/step", {{"text", "title ="}}).contains("problems"));
 }
 
 TEST_CASE("play: a check runs behind the page, one at a time, and its witness is a story") {

@@ -1,6 +1,7 @@
 // The page of `lockstep play`: what is typed, chosen, moved and clicked goes to the program, and what it answers is shown.
 import { isChinese } from "../site/frame/site.js";
 import { setUpCopying, setUpDiagram } from "../site/story/stepper.js";
+import { setUpStepping } from "./stepping/stepping.js";
 import { Editor, byId, sayBoth } from "./editor.js";
 
 /**
@@ -64,8 +65,8 @@ async function run() {
 }
 const runSoon = afterRest(run, 150);
 
-/** @param {any} answer */
-function show(answer) {
+/** The run's part of an answer. @param {any} answer @param {number | null} [step] Up to this one of the diagram. */
+function showRun(answer, step = null) {
   const told = byId("told");
   const place = byId("stage")?.scrollTop ?? 0;
   const isToScale = byId("scale")?.getAttribute("aria-pressed") === "true";
@@ -77,10 +78,16 @@ function show(answer) {
   if (heading) heading.innerHTML = answer.title;
   const details = [...told.querySelectorAll("details")];
   if (details.length === open.length) details.forEach((one, i) => (one.open = open[i]));
-  setUpDiagram();
+  setUpDiagram(step);
   setUpCopying();
   if (isToScale) byId("scale")?.click();
-  if (byId("stage")) byId("stage").scrollTop = place;
+  if (step === null && byId("stage")) byId("stage").scrollTop = place;
+}
+
+/** @param {any} answer */
+function show(answer) {
+  stepping.end();
+  showRun(answer);
   byId("algorithm").value = answer.algorithm;
   const notes = answer.notes.map((/** @type {string} */ text) => {
     const item = document.createElement("li");
@@ -245,8 +252,9 @@ let step = 0;
 
 async function offerFaults() {
   const here = byId("here");
-  here.hidden = step === 0;
-  if (step === 0) return;
+  const isOffered = step > 0 && !stepping.isOn();
+  here.hidden = !isOffered;
+  if (!isOffered) return;
   const row = step - 1;
   const answer = await ask("faults", { text: editor.text(), row });
   if (row !== step - 1) return;
@@ -266,6 +274,20 @@ document.addEventListener("step", (event) => {
   if (detail === step) return;
   step = detail;
   offerSoon();
+});
+
+// --- Event by event.
+
+const stepping = setUpStepping({
+  ask: (place) => ask("step", { text: editor.text(), place }),
+  showRun,
+  showProblems,
+  button,
+  keep: (text) => {
+    putText(text);
+    run();
+  },
+  leave: run,
 });
 
 // --- Check.

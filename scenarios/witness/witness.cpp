@@ -335,6 +335,22 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
   return witness;
 }
 
+std::variant<Scheduled, std::string> scheduled(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                               const ExploredTrace& trace,
+                                               const std::vector<checker::Constraint>& constraints) {
+  const std::optional<WitnessTimes> times = witness_times(trace, {.property = "", .constraints = constraints});
+  if (!times) return "there are no times in whole nanoseconds for it";
+  Builder build(scenario, trace, *times, {}, Within::where_asked);
+  auto replayed = replay(build.world(), catalogue, trace, *times);
+  if (auto* trouble = std::get_if<std::string>(&replayed)) return std::move(*trouble);
+  Scheduled result{build(std::get<Replay>(replayed)), {}};
+  for (const ExploredEvent& event : trace.events) result.at.push_back(times->of(event.at));
+  Scenario& story = result.scenario;
+  story.id = scenario.id, story.file = scenario.file, story.source = scenario.source;
+  story.title = scenario.title, story.story = scenario.story, story.lesson = scenario.lesson;
+  return result;
+}
+
 namespace {
 
 std::variant<Witness, Unconfirmed> attempt(const Scenario& scenario, const models::locks::Catalogue& catalogue,

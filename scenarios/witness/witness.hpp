@@ -46,6 +46,18 @@ struct Unconfirmed {
 std::variant<Witness, Unconfirmed> make_witness(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                                 const ExploredTrace& trace, const Violation& violation);
 
+/// A trace as a story that is to show nothing but itself.
+struct Scheduled {
+  Scenario scenario;              ///< with its schedule and faults, and with the texts of the original
+  std::vector<sim::Duration> at;  ///< of each event of the trace
+};
+
+/// At times at which these constraints hold, besides those of the trace. A sentence where there are none. Nothing is
+/// run.
+std::variant<Scheduled, std::string> scheduled(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                               const ExploredTrace& trace,
+                                               const std::vector<checker::Constraint>& constraints);
+
 /// Whether `run` shows the violation in this story, which is written, read back and run: then it gets its texts, and
 /// its expectation. `by`: as in `Violation`.
 std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& original,

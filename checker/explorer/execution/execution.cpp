@@ -52,6 +52,7 @@ void Execution::execute(std::uint32_t position, bool is_replay, sim::Region* reg
   } else {
     begin(step, event);
     placement_.place(step, event);
+    placement_.keep_order(step, event);
     questions_.note_own();
     if (event.kind == sim::EventKind::fault || event.kind == sim::EventKind::start) faults_.note_fault(step, event);
   }

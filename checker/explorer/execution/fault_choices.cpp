@@ -130,6 +130,7 @@ void FaultChoices::separate(std::size_t b, std::size_t side, std::size_t number,
     const Instant until = timing_.fresh();
     timing_.at_most(Instant::origin(), from);
     timing_.between(from, until, budget(b).range);
+    keep_apart(from, until);
     ExploredFault& fault = faults_.emplace_back();
     fault.kind = budget(b).kind;
     fault.budget = b;
@@ -295,6 +296,7 @@ void FaultChoices::add_pause(const Step& step, std::size_t b, FaultPlace place, 
   pause.from = from;
   pause.until = until;
   pause.is_further = is_further;
+  keep_apart(from, until);
   const Step* before = trace_.find(step.process_before);
   if (place == FaultPlace::within) pause.work_from = before != nullptr ? before->process_free : step.event.base;
 }
@@ -379,6 +381,7 @@ void FaultChoices::put_off(sim::Event& message) {
     fault->from = message.base;
     fault->until = timing_.fresh();
     timing_.between(fault->from, fault->until, budget(fault->budget).range);
+    keep_apart(fault->from, fault->until);
   }
   message.base = fault->until;
 }

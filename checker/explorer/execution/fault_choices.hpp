@@ -122,6 +122,10 @@ class FaultChoices {
   std::uint32_t plan_parameter(std::size_t budget, sim::ProcessId victim, bool is_new);
   void add_pause(const Step& step, std::size_t budget, ExploredFault::Place place, sim::Instant from,
                  sim::Instant until, bool is_further);
+  /// Where one execution is followed what lasts no time is nothing: a run would not show it.
+  void keep_apart(sim::Instant from, sim::Instant until) {
+    if (rules_.order.events > 0) timing_.add(Constraint::less_than(from, until));
+  }
   std::vector<std::size_t> message_faults(const sim::Event& message) const;
   void put_off(sim::Event& message);
 

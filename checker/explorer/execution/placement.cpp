@@ -58,6 +58,19 @@ void Placement::place(Step& step, const sim::Event& event) {
     hold_back(step, *budget);
 }
 
+void Placement::keep_order(const Step& step, const sim::Event& event) {
+  const OrderInTime& order = rules_.order;
+  if (order.events == 0) return;
+  const Timing::Certain certain(timing_, !event.is_work() || !rules_.faults.may_pause(event.process));
+  const std::uint32_t position = trace_.position();
+  if (position > 0) timing_.at_most(trace_[std::min(position, order.events) - 1].at, step.at);
+  if (position + 1 != order.events) return;
+  if (order.later_than)
+    timing_.add(Constraint::at_most(Instant::at(order.later_than->value), step.at, order.later_than->attained));
+  if (order.earlier_than)
+    timing_.add(Constraint::at_most(step.at, Instant::at(order.earlier_than->value), order.earlier_than->attained));
+}
+
 /// Whether its process works when the event comes, or until then.
 bool Placement::is_at_work(const sim::Event& event) const {
   if (event.is_work()) return true;

@@ -39,6 +39,9 @@ class Placement {
   /// free, which a pause may put off. What has to hold whatever happens before it.
   void place(Step& step, const sim::Event& event);
 
+  /// It comes where `OrderInTime` wants it.
+  void keep_order(const Step& step, const sim::Event& event);
+
   /// It touches all of its process's state. Others before it need not have: it comes after each of these. `known`: what
   /// it has touched before.
   void come_after_all(const Step& step, const Footprint& known);

@@ -122,17 +122,18 @@ void Conflicts::try_instead_of(std::uint32_t position, const Failure& failure) {
   place.conflict.insert(place.conflict.end(), failure.conflict.begin(), failure.conflict.end());
 }
 
-void Conflicts::give_up(std::uint32_t position) {
+bool Conflicts::give_up(std::uint32_t position) {
   const Place& place = tree_[position];
-  if (place.may_live || place.conflict.empty()) return;
+  if (place.may_live || place.conflict.empty()) return true;
   const std::uint32_t last = *std::max_element(place.conflict.begin(), place.conflict.end());
   sim::invariant(last < position, "who does not allow an event comes before it");
   // What is before belongs to others, who would have to pick somebody else there.
-  if (last < tree_.own_from()) return;
+  if (last < tree_.own_from()) return false;
   tree_.die(last);
   Wanted dead = wanted(trace_[last]);
   dead.is_failed = false;
   find(dead, {.conflict = place.conflict}, last);
+  return true;
 }
 
 bool Conflicts::is_too_late(std::uint32_t earlier, std::uint32_t later, std::span<const std::uint32_t> part) {

@@ -49,8 +49,9 @@ class Conflicts {
   /// of what does not allow it. Requires: its past is known.
   void try_instead_of(std::uint32_t position, const Failure& failure);
   /// The event is infeasible with each of its answers, and nothing that can still happen would change that. So no
-  /// execution begins like the trace up to the last of those that do not allow it.
-  void give_up(std::uint32_t position);
+  /// execution begins like the trace up to the last of those that do not allow it. False: nor does any begin as the
+  /// branch does, with the present answers of its first event.
+  bool give_up(std::uint32_t position);
 
   /// Whether the reversal of a race is infeasible: `later` cannot have arrived by the time at which `earlier` has, as
   /// long as `part`, the part of the trace that comes first with it, has. Then what does not allow that is tried.

@@ -20,6 +20,9 @@ BranchOutcome Explorer::explore(Explorable& subject, const Branch& branch, Branc
   return search_->explore(subject, branch, limits, visit);
 }
 
+void Explorer::keep(OrderInTime order) { search_->keep(order); }
+void Explorer::have_enough() { search_->have_enough(); }
+
 sim::World& Explorer::world() { return search_->moment().world(); }
 const sim::World& Explorer::world() const { return search_->moment().world(); }
 std::span<const std::uint32_t> Explorer::pending() const { return search_->moment().pending(); }

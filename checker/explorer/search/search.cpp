@@ -69,7 +69,7 @@ void Search::start(Explorable& subject, const Branch& branch) {
   // Of the branch before, what led there stands.
   forget_from(is_same && tree_.own_from() > 0 ? tree_.own_from() - 1 : 0);
   counts_ = {};
-  picks_again_ = false;
+  has_enough_ = picks_again_ = false;
   timing_.forget_failure();
   alike_.watch();
   forget_from(tree_.common_with(branch));
@@ -271,10 +271,11 @@ bool Search::back_up() {
     const std::uint32_t position = trace_.length() - 1;
     sim::invariant(trace_.built() == trace_.length(), "what is backed up through stands");
     execution_.undo_last();
-    if (tree_.is_dead(position)) continue;
+    if (tree_.is_dead(position) || has_enough_) continue;
     if (tree_.try_next_answer(position)) return true;
-    conflicts_.give_up(position);
-    if (tree_.is_dying()) continue;
+    const bool is_hopeless = !conflicts_.give_up(position);
+    has_enough_ = is_hopeless && rules_.order.events > 0;
+    if (tree_.is_dying() || has_enough_) continue;
     if (tree_.try_next_event(position)) return true;
     if (tree_.is_to_pick_again(position)) {
       picks_again_ = true;
@@ -282,6 +283,7 @@ bool Search::back_up() {
       return true;
     }
   }
+  has_enough_ = false;
   if (trace_.length() == 0) {
     execution_.clear();
   } else {

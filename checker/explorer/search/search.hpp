@@ -53,6 +53,9 @@ class Search {
 
   BranchOutcome explore(Explorable& subject, const Branch& branch, BranchLimits limits, const Explorer::Visitor& visit);
 
+  void keep(OrderInTime order) { rules_.order = order; }
+  void have_enough() { has_enough_ = true; }
+
   const ExplorerOptions& options() const { return rules_.options; }
   const Trace& trace() const { return trace_; }
   const Moment& moment() const { return moment_; }
@@ -97,6 +100,7 @@ class Search {
   Explorable* subject_ = nullptr;
   ExplorationObserver* observer_ = nullptr;
   ExplorerCounts counts_;
+  bool has_enough_ = false;   ///< what the branch's first event leads to is tried no further, with these answers
   bool picks_again_ = false;  ///< what comes after the trace was picked before, and is to be another event
 };
 

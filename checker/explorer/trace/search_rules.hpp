@@ -17,6 +17,7 @@ struct SearchRules {
 
   ExplorerOptions options;
   PossibleFaults faults;
+  OrderInTime order;
   SearchMutant mutant = SearchMutant::none;
 
   /// Whether the reasons why an event is infeasible are asked for.

@@ -103,6 +103,34 @@ async function testClicks() {
   check(!undone.includes(after.slice(-40)) || undone.length < after.length, "play: Undo takes the fault back");
 }
 
+/** By keyboard alone: the list's first line has the focus after each choice. */
+async function testByHand() {
+  const before = await text();
+  const events = (/** @type {number} */ count) =>
+    page.waitForFunction((n) => new RegExp(`Events so far: ${n};`).test(document.getElementById("hand-state").textContent ?? ""), count, { timeout: 20_000 })
+      .then(() => true, () => false);
+  await page.locator("#hand-begin").focus();
+  await page.keyboard.press("Enter");
+  await until("what can be first is listed", () => document.querySelectorAll("#hand-next button").length > 0);
+  check((await page.locator("#diagram .future").count()) > 0 && (await page.locator("#promises").isHidden()), "play: what has not happened is not shown");
+  for (let i = 1; i <= 4; i++) {
+    await page.keyboard.press("Enter");
+    check(await events(i), `play: choice ${i} by keyboard`);
+  }
+  check(/hold the lock/.test((await page.locator("#hand-state").textContent()) ?? ""), "play: it says who believes to hold the lock");
+  check((await page.locator("#hand-next li .faint").first().textContent())?.match(/\d/) !== null, "play: it says when it can be");
+  await shot("by-hand");
+  await page.locator("#hand-back").click();
+  check(await events(3), "play: back takes one choice back");
+  await page.locator("#hand-run").click();
+  check(await page.locator("#promises").isVisible(), "play: let it run shows all of it");
+  const kept = await changed(() => page.locator("#hand-keep").click(), "what was chosen by hand");
+  check(/\[schedule\]/.test(kept) && (await page.locator("#hand-next button").count()) === 0, "play: it is kept as a schedule, and the list is closed");
+  check((await page.locator("#problems button").count()) === 0 && (await page.locator("#told.stale").count()) === 0, "play: what was kept runs");
+  await changed(() => page.locator("#undo").click(), "Undo of what was kept");
+  check((await text()) === before, "play: Undo brings the old text back");
+}
+
 async function testForm() {
   const typed = await changed(async () => {
     const field = page.locator("#form .figure input[type=text]").first();
@@ -329,7 +357,7 @@ async function testAccessibility() {
 
 try {
   await page.goto(address);
-  for (const test of [testClicks, testForm, testMistakes, testOtherLock, testCheck, testSave, testHistory, testOtherOrigins, testLooks, testAccessibility]) {
+  for (const test of [testClicks, testByHand, testForm, testMistakes, testOtherLock, testCheck, testSave, testHistory, testOtherOrigins, testLooks, testAccessibility]) {
     try {
       await test();
     } catch (error) {

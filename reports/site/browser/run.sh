@@ -14,11 +14,12 @@ for needed in node npm chromium; do
   command -v $needed >/dev/null || { echo "SKIPPED: there is no $needed"; exit 77; }
 done
 rm -rf "$work/pages"
-mkdir -p "$work/pages/site/frame" "$work/pages/site/story" "$work/pages/play"
+mkdir -p "$work/pages/site/frame" "$work/pages/site/story" "$work/pages/play/stepping"
 cp "$here"/package.json "$here"/package-lock.json "$here"/tsconfig.json "$here"/*.mjs "$work"
 cp "$here"/../frame/*.js "$work/pages/site/frame"
 cp "$here"/../story/*.js "$work/pages/site/story"
 cp "$here"/../../play/*.js "$work/pages/play"
+cp "$here"/../../play/stepping/*.js "$work/pages/play/stepping"
 cd "$work" || exit 1
 npm ci --no-audit --no-fund --silent || { echo "SKIPPED: npm could not install what the tests need"; exit 77; }
 npx --no-install tsc --noEmit -p . || exit 1

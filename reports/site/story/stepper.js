@@ -31,6 +31,7 @@ class Stepper {
     this.count = this.tableRows.length;
     this.at = this.count;
     this.isToScale = false;
+    this.isPart = false;
     this.past = /** @type {SVGRectElement} */ (svg.querySelector(".past"));
     this.cursor = /** @type {SVGRectElement} */ (svg.querySelector(".cursor"));
     this.stage = /** @type {HTMLElement} */ (document.getElementById("stage"));
@@ -127,7 +128,23 @@ class Stepper {
     if (tellsAddress) history.replaceState(null, "", `#s${this.at}`);
   }
 
+  /** As if nothing came after this step. @param {number} step 0: nothing at all. */
+  showOnly(step) {
+    this.svg.classList.add("stepping");
+    for (const elements of this.ofRow) for (const element of elements) element.classList.add("future");
+    this.isPart = true;
+    this.count = step;
+    this.at = 0;
+    this.slider.max = String(step);
+    this.output.textContent = `0 / ${step}`;
+    this.go(step, false);
+  }
+
   showAll() {
+    if (this.isPart) {
+      this.go(this.count);
+      return;
+    }
     this.svg.classList.remove("stepping");
     for (const elements of this.ofRow) for (const element of elements) element.classList.remove("future");
     this.tableRows[this.at - 1]?.classList.remove("now");
@@ -279,13 +296,15 @@ export function setUpCopying() {
 
 let presentDiagram = new AbortController();
 
-/** Once more after the page has got another diagram. */
-export function setUpDiagram() {
+/** Once more after the page has got another diagram. @param {number | null} [step] Up to this. */
+export function setUpDiagram(step = null) {
   presentDiagram.abort();
   presentDiagram = new AbortController();
   const svg = /** @type {SVGSVGElement | null} */ (document.querySelector("svg#diagram"));
   const data = document.getElementById("data")?.textContent;
-  if (svg && data) new Stepper(svg, JSON.parse(data), presentDiagram.signal);
+  if (!svg || !data) return;
+  const stepper = new Stepper(svg, JSON.parse(data), presentDiagram.signal);
+  if (step !== null) stepper.showOnly(step);
 }
 
 setUpDiagram();
