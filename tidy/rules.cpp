@@ -448,11 +448,34 @@ Findings quotations(const std::vector<File>& files) {
   return findings;
 }
 
+Findings loops_over_temporaries(const File& file) {
+  Findings findings;
+  for_each_code_line(file, [&](std::size_t i, std::string_view line, const auto&) {
+    const std::size_t loop = line.find("for (");
+    const std::size_t colon = loop == std::string_view::npos ? loop : line.find(" : ", loop);
+    if (colon == std::string_view::npos) return;
+    // Up to the parenthesis that ends the range.
+    std::size_t range_end = colon;
+    for (int open = 1; range_end < line.size(); ++range_end) {
+      open += line[range_end] == '(' ? 1 : line[range_end] == ')' ? -1 : 0;
+      if (open == 0) break;
+    }
+    line = line.substr(0, range_end);
+    const std::size_t made = line.find("parse(", colon);
+    if (made == std::string_view::npos) return;
+    std::size_t end = made + std::string_view("parse(").size();
+    for (int open = 1; open > 0 && end < line.size(); ++end) open += line[end] == '(' ? 1 : line[end] == ')' ? -1 : 0;
+    if (line.substr(end).starts_with("[") || line.substr(end).starts_with("."))
+      findings.push_back({file.path, i + 1, "what is read here is gone before the loop begins: give it a name first"});
+  });
+  return findings;
+}
+
 Findings all_findings(const std::vector<File>& files) {
-  constexpr std::array of_one{include_direction, real_chance_and_time, unordered_containers, pointer_keys,
-                              floating_point,    mutable_globals,      unfinished_marks,     disabled_code,
-                              file_length,       line_length,          whitespace,           header_guard,
-                              folder_names};
+  constexpr std::array of_one{include_direction, real_chance_and_time,  unordered_containers, pointer_keys,
+                              floating_point,    mutable_globals,       unfinished_marks,     disabled_code,
+                              file_length,       line_length,           whitespace,           header_guard,
+                              folder_names,      loops_over_temporaries};
   constexpr std::array of_all{unordered_iteration, missing_includes,   module_cycles, room_arrows, folder_sizes,
                               dead_headers,        dead_scripts,       quotations,    dead_links,  dead_paths,
                               missing_types,       unlisted_documents, fault_kinds};

@@ -43,6 +43,8 @@ Findings pointer_keys(const File& file);
 Findings floating_point(const File& file);
 /// Two worlds in two threads would see each other.
 Findings mutable_globals(const File& file);
+/// `for (x : json::parse(text)["key"])` goes over an element of what is gone by then: only a member lives on.
+Findings loops_over_temporaries(const File& file);
 Findings unfinished_marks(const File& file);
 /// Tests that do not run by themselves, or may fail, and code that is switched off.
 Findings disabled_code(const File& file);

@@ -56,6 +56,18 @@ TEST_CASE("tidy: includes point down, never up or sideways") {
   });
 }
 
+TEST_CASE("tidy: no loop goes over an element of what is gone") {
+  require_judged({
+      {loops_over_temporaries, "cli/a_test.cpp", "int a;\nfor (const json& x : json::parse(text(f))[\"runs\"][0]) {\n",
+       2},
+      {loops_over_temporaries, "cli/a_test.cpp", "for (const auto& x : parse(text).items()) {\n", 1},
+      {loops_over_temporaries, "cli/a_test.cpp", "for (const json& x : json::parse(text(f))) {\n", kNothing},
+      {loops_over_temporaries, "cli/a_test.cpp", "for (const json& x : read[\"runs\"]) use(json::parse(y)[0]);\n",
+       kNothing},
+      {loops_over_temporaries, "cli/a_test.cpp", "const json x = json::parse(text)[\"runs\"];\n", kNothing},
+  });
+}
+
 TEST_CASE("tidy: chance and time come from sim") {
   require_judged({
       {real_chance_and_time, "sim/a.cpp", "int f() {\n  std::random_device d;\n}\n", 2},

@@ -246,8 +246,9 @@ Manual Linearize::manual() {
 usage: lockstep linearize HISTORY... [--model MODEL] [OPTIONS]
 
 A HISTORY is Jepsen's history.edn, a Jepsen log or history.txt, JSON (an object on each line, or an array), CSV, or any
-log with --pattern, also packed by gzip; a directory stands for the history in it; - is standard input. docs/manual/linearize.md has the formats. What
-`lockstep run --history` writes says its model; of others it is seen from the operations, or --model says it. An operation that ended with :info, or never, may have taken
+log with --pattern, also packed by gzip; a directory stands for the history in it; - is standard input.
+docs/manual/linearize.md has the formats. What `lockstep run --history` writes says its model; of others it is seen from
+the operations, or --model says it. An operation that ended with :info, or never, may have taken
 effect at any later time, or never; one that failed did not.
 
   MODEL                   functions (other names that files use for them)

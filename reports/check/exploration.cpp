@@ -272,6 +272,11 @@ std::string more_text(const ExploredStory& story, const ExplorationOptions& opti
     return text +
            fmt::format(fmt::runtime(said(options, "; play it again: lockstep run {}", "；再播放一次：lockstep run {}")),
                        options.witness);
+  const bool has_worst = story.exploration.properties[*shown_witness(story)].worst.has_value();
+  if (has_worst)
+    return text + std::string(said(
+                      options, "; as files that `lockstep run` plays: this run --witness FILE, the worst --worst FILE",
+                      "；保存成 `lockstep run` 可以播放的文件：--witness FILE，最坏的一次：--worst FILE"));
   return text + std::string(said(options, "; the run as a file that `lockstep run` plays: --witness FILE",
                                  "；保存成 `lockstep run` 可以播放的文件：--witness FILE"));
 }

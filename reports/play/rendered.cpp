@@ -90,8 +90,8 @@ std::string play_page(std::string_view text, const std::filesystem::path& file,
                                                           {"models", model_options()},
                                                           {"events_max", events_max},
                                                           {"told", told}});
-  page.scripts = {"reports/site/story/stepper.js", "reports/play/editor.js",
-                  "reports/play/stepping/stepping.js", "reports/play/play.js"};
+  page.scripts = {"reports/site/story/stepper.js", "reports/play/editor.js", "reports/play/stepping/stepping.js",
+                  "reports/play/play.js"};
   page.styles = {"reports/picture/diagram.css", "reports/site/story/story.css", "reports/play/play.css"};
   page.policy = "connect-src 'self'; frame-src 'self'";
   page.is_single = true;

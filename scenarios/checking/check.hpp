@@ -7,8 +7,8 @@
 #include <variant>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/running/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 

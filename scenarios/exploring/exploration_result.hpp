@@ -48,9 +48,9 @@ struct Threshold {
 
 /// How long several hold at once, at worst.
 struct WorstCase {
-  sim::Duration longest;  ///< no execution breaks it for longer; forever: nothing ends it
-  bool is_exact = false;  ///< false: for so long at least
-  sim::Duration shown;    ///< how long it is in `run`: but for a microsecond the same, where `is_exact`
+  sim::Duration longest;        ///< no execution breaks it for longer; forever: nothing ends it
+  bool is_exact = false;        ///< false: for so long at least
+  sim::Duration shown;          ///< how long it is in `run`: but for a microsecond the same, where `is_exact`
   std::optional<Scenario> run;  ///< nothing: one of a grid
 };
 

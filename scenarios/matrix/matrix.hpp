@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/running/effort.hpp"
 #include "scenarios/matrix/answer.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "scenarios/workers/ranks.hpp"

@@ -4,8 +4,8 @@
 // the explorer, and nothing of what turns its traces into verdicts.
 
 #include "models/locks/catalogue.hpp"
-#include "scenarios/running/effort.hpp"
 #include "scenarios/exploring/exploration.hpp"
+#include "scenarios/running/effort.hpp"
 #include "scenarios/story/scenario.hpp"
 
 namespace lockstep::scenarios {
