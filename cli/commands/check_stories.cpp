@@ -256,10 +256,7 @@ that breaks it; --full has the rest. Several are shown as a table. Of directorie
                  "write the run that breaks the first broken property as a scenario file\n"
                  "(needs exactly one story)"},
                 witness_),
-           file({"--worst", "FILE",
-                 "likewise the run in which that lasts longest, of two that hold a lock at once (needs\n"
-                 "exactly one story)"},
-                worst_),
+           file({"--worst", "FILE", "likewise the run in which several hold the lock at once for longest"}, worst_),
            file({"--graph", "FILE",
                  "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
                  "worlds (needs exactly one story)"},
@@ -342,12 +339,10 @@ std::string Check::mistake() {
   if (options_.tick && how.thorough) return "--ticks leaves nothing out, so --thorough has no meaning with it";
   if (options_.tick && !how.reduction) return "--ticks reduces nothing, so --no-reduction has no meaning with it";
   if (options_.tick && checkpoint_) return "--ticks and --checkpoint exclude each other: the grid keeps no checkpoints";
-  for (const auto& [option, file, what] :
-       {std::tuple("--witness", &witness_, "a witness"), std::tuple("--worst", &worst_, "a witness"),
-        std::tuple("--margins-json", &margins_, "the margins"),
-        std::tuple("--wait-for", &wait_for_, "a deadlock's graph")}) {
+  for (const auto& [option, file] : {std::pair("--witness", &witness_), std::pair("--worst", &worst_),
+                                     std::pair("--margins-json", &margins_), std::pair("--wait-for", &wait_for_)}) {
     if (options_.tick && *file)
-      return fmt::format("--ticks and {} exclude each other: leave --ticks out to get {}", option, what);
+      return fmt::format("--ticks and {0} exclude each other: leave --ticks out to have {0}", option);
   }
   return files.empty() ? "check needs scenario files or directories, e.g. lockstep check scenarios" : "";
 }
@@ -436,18 +431,15 @@ bool Check::write_margins(const reports::ExploredStory& story, const models::loc
 bool Check::write_files(const reports::ExploredStory& story, std::ostream& err) const {
   bool done = true;
   const std::optional<std::size_t> shown = reports::shown_witness(story);
-  const scenarios::ExploredProperty* const broken = shown ? &story.exploration.properties[*shown] : nullptr;
-  const auto write = [&](const std::string& file, const Scenario* run, std::string_view what) {
-    if (run == nullptr)
-      err << fmt::format("lockstep: there is no {}, so {} is not written\n", what, file);
-    else
-      done = write_file(file, scenarios::to_toml(*run, folder_of(file)), err) && done;
+  const auto* const broken = shown ? &story.exploration.properties[*shown] : nullptr;
+  const auto write = [&](const File& file, const std::optional<Scenario>& run, std::string_view what) {
+    if (file && run)
+      done = write_file(*file, scenarios::to_toml(*run, folder_of(*file)), err) && done;
+    else if (file)
+      err << fmt::format("lockstep: there is no {}, so {} is not written\n", what, *file);
   };
-  if (witness_) write(*witness_, broken != nullptr ? &*broken->witness : nullptr, "witness");
-  if (worst_) {
-    const bool has_worst = broken != nullptr && broken->worst && broken->worst->run;
-    write(*worst_, has_worst ? &*broken->worst->run : nullptr, "run in which two hold it for some time");
-  }
+  write(witness_, broken != nullptr ? broken->witness : std::nullopt, "witness");
+  write(worst_, broken != nullptr && broken->worst ? broken->worst->run : std::nullopt, "run in which two hold it");
   if (wait_for_) done = write_wait_for(*wait_for_, story, err) && done;
   return done;
 }

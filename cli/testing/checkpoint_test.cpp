@@ -90,6 +90,7 @@ length = ["0ms", "10s"]
   options.save = [&](const std::string& text) { reports::write_whole(folder.checkpoint(), text); };
   options.resume_from = content_of(folder.checkpoint());
   options.jobs = jobs;
+  options.worst = true;  // as check does
   const auto result = scenarios::explore(std::get<scenarios::Scenario>(scenario), catalogue, options);
   _exit(std::holds_alternative<scenarios::Exploration>(result) ? 0 : 1);
 }

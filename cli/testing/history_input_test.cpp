@@ -169,7 +169,7 @@ TEST_CASE("history input: linearize reads packed files and directories, and says
     CHECK(cli::contains(result.err, message));
   }
   const cli::Called modelless =
-      cli::called({"linearize", folder.write("put.edn", "{:process 0 :type :invoke :f :put}\n")});
+      cli::called({"linearize", folder.write("put.edn", "{:process 0 :type :invoke :f :poke}\n")});
   CHECK(modelless.exit == 2);
   CHECK(cli::contains(modelless.err, "does not say of which model it is; --model says it, one of mutex, owner-mutex"));
 }
@@ -237,7 +237,7 @@ TEST_CASE("history input: all violated keys are named with a count, pairs get a 
   CHECK(cli::contains(shown.out, "(line 20)."));
   CHECK(cli::contains(shown.out, "Key 0 can be ordered up to line 4"));
   CHECK(!cli::contains(shown.out, "--independent"));
-  CHECK(cli::contains(content(), "3 of 5 keys are not linearizable"));
+  CHECK(cli::contains(content(), "Not linearizable: 3 of 5 keys"));
   const auto result = nlohmann::json::parse(
       cli::called({"linearize", keys, "--model", "register", "--independent", "--json"}).out)["results"][0];
   REQUIRE(result["violated_keys"].size() == 3);

@@ -96,10 +96,13 @@ void add_result(Lines& lines, const ExploredStory& story, const ExplorationOptio
   const std::string_view comma = said(options, ", ", "，");
   Line line(said(options, "result    ", "结果  "), Ink::faint);
   line.append(counts.append(comma));
-  if (!options.full) line.append(how_text(story, options).append(comma));
+  // Of a search that was cut that is not so, but for its ticks.
+  const std::string how = !options.full && (complete || story.tick) ? how_text(story, options) : std::string();
+  if (complete && !how.empty()) line.append(how).append(comma);
   line.append(completeness_text(story, options.language), complete ? Ink::good : Ink::warning);
-  lines.push_back(std::move(line));
+  if (!complete && !how.empty()) line.append(comma).append(how);
   const std::string_view beside = said(options, "          ", "      ");
+  line.wrap_into(lines, options.width, beside.size());
   if (found.unconfirmed > 0) {
     add_labelled(
         lines, beside,

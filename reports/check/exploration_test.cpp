@@ -261,8 +261,10 @@ TEST_CASE("exploration: many are a table with its surprises, and fit the width")
     for (const std::size_t width : {60, 80, 100, 140}) {
       for (const Line& line : explorations(stories, {.width = width, .language = language}))
         CHECK(line.width() <= width);
-      for (const Line& line : exploration(surprising(), {.width = width, .language = language}))
+      for (const Line& line : exploration(surprising(), {.width = width, .language = language})) {
+        INFO(to_string({line}, false));
         CHECK(line.width() <= width);
+      }
     }
   }
   const std::string text = to_string(explorations(stories, {}), false);
