@@ -448,24 +448,30 @@ Findings quotations(const std::vector<File>& files) {
   return findings;
 }
 
+namespace {
+
+/// Where the parenthesis closes that is open at `from`.
+std::size_t closing(std::string_view line, std::size_t from) {
+  for (int open = 1; from < line.size(); ++from) {
+    open += line[from] == '(' ? 1 : line[from] == ')' ? -1 : 0;
+    if (open == 0) break;
+  }
+  return from;
+}
+
+}  // namespace
+
 Findings loops_over_temporaries(const File& file) {
   Findings findings;
   for_each_code_line(file, [&](std::size_t i, std::string_view line, const auto&) {
     const std::size_t loop = line.find("for (");
     const std::size_t colon = loop == std::string_view::npos ? loop : line.find(" : ", loop);
     if (colon == std::string_view::npos) return;
-    // Up to the parenthesis that ends the range.
-    std::size_t range_end = colon;
-    for (int open = 1; range_end < line.size(); ++range_end) {
-      open += line[range_end] == '(' ? 1 : line[range_end] == ')' ? -1 : 0;
-      if (open == 0) break;
-    }
-    line = line.substr(0, range_end);
-    const std::size_t made = line.find("parse(", colon);
+    const std::string_view range = line.substr(0, closing(line, colon));
+    const std::size_t made = range.find("parse(", colon);
     if (made == std::string_view::npos) return;
-    std::size_t end = made + std::string_view("parse(").size();
-    for (int open = 1; open > 0 && end < line.size(); ++end) open += line[end] == '(' ? 1 : line[end] == ')' ? -1 : 0;
-    if (line.substr(end).starts_with("[") || line.substr(end).starts_with("."))
+    const std::size_t end = closing(range, made + std::string_view("parse(").size());
+    if (end + 1 < range.size() && (range[end + 1] == '[' || range[end + 1] == '.'))
       findings.push_back({file.path, i + 1, "what is read here is gone before the loop begins: give it a name first"});
   });
   return findings;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "checker/histories/formats/characters.hpp"
+
 namespace lockstep::checker::history_formats {
 namespace {
 
@@ -48,7 +50,6 @@ constexpr std::array kAliases{
 };
 
 bool is_same_word(std::string_view a, std::string_view b) {
-  const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](char x, char y) { return lower(x) == lower(y); });
 }
 
@@ -70,6 +71,13 @@ std::vector<Alias> aliases(const Model& model) {
     if (!is_taken) all.push_back(alias);
   }
   return all;
+}
+
+std::optional<SaidModel> model_said(const Event& event) {
+  const Model* model = event.model.is_word() ? find_model(event.model.text) : nullptr;
+  if (model == nullptr) return std::nullopt;
+  const bool has_permits = event.permits.is(Value::Kind::integer) && event.permits.number > 0;
+  return SaidModel{model, has_permits ? std::optional(event.permits.number) : std::nullopt};
 }
 
 const Model* model_with(std::span<const std::string> functions) {

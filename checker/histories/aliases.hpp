@@ -1,13 +1,15 @@
 #pragma once
 
-// What files call the functions of models.
+// What files call the functions of models, and of which model they are.
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "checker/histories/formats/event.hpp"
 #include "checker/linearizability/linearizability.hpp"
 
 namespace lockstep::checker::history_formats {
@@ -20,6 +22,14 @@ struct Alias {
 
 /// All names by which files may call this model's functions, its own ones first.
 std::vector<Alias> aliases(const Model& model);
+
+/// Lockstep's own histories say their model in each event.
+struct SaidModel {
+  const Model* model = nullptr;
+  std::optional<std::int64_t> permits;
+};
+/// Nothing: it says none that there is.
+std::optional<SaidModel> model_said(const Event& event);
 
 /// Of which model a history is that calls its functions so, as far as that can be seen; null: of none, or there are
 /// several. Capitals do not matter.

@@ -468,8 +468,8 @@ Violable violable(std::string_view property, std::span<const Violation> ways, Di
     const DifferenceConstraints::Mark mark = constraints.mark();
     if (constraints.add_all(way.constraints)) {
       std::vector<ParametricBound> bounds;
-      const std::uint32_t parameters = add_parametric(way.sums, 0, bounds);
-      const std::vector<sim::DurationRange> ranges(parameters, {sim::Duration::zero(), kLongestLength});
+      std::vector<sim::DurationRange> ranges;
+      add_parametric(way.sums, bounds, ranges);
       known = !ParameterSpace(constraints, bounds, ranges).is_empty();
     }
     constraints.undo(mark);
@@ -486,23 +486,24 @@ void Violation::last_longer_than(sim::Duration length) {
   for (SumConstraint& sum : sums) sum.moment = sum.moment + length;
 }
 
-std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
-                             std::vector<ParametricBound>& bounds, std::uint32_t lasting) {
+void add_parametric(std::span<const SumConstraint> sums, std::vector<ParametricBound>& bounds,
+                    std::vector<sim::DurationRange>& ranges, std::uint32_t lasting) {
+  const std::size_t first_parameter = ranges.size();
   std::vector<const SumConstraint*> lengths;
   for (const SumConstraint& sum : sums) {
     const auto is_same = [&](const SumConstraint* s) {
       return s->from.identical(sum.from) && s->until.identical(sum.until);
     };
     const auto known = std::find_if(lengths.begin(), lengths.end(), is_same);
-    const auto parameter = first_parameter + static_cast<std::uint32_t>(known - lengths.begin());
+    const auto parameter = static_cast<std::uint32_t>(first_parameter + (known - lengths.begin()));
     if (known == lengths.end()) {
       lengths.push_back(&sum);
+      ranges.push_back({sim::Duration::zero(), kLongestLength});
       bounds.push_back({Constraint::at_most(sum.until, sum.from), parameter, ParametricBound::none});
       bounds.push_back({Constraint::at_most(sum.from, sum.until), ParametricBound::none, parameter});
     }
     bounds.push_back({Constraint::less_than(sum.moment, sum.base), parameter, lasting});
   }
-  return static_cast<std::uint32_t>(lengths.size());
 }
 
 }  // namespace lockstep::checker

@@ -390,11 +390,10 @@ struct Violable {
   bool perhaps = false;      ///< a widened way is feasible
 };
 
-/// The sums of a way as bounds with a parameter for each length in them, from `first_parameter` on; returns how many
-/// parameters that are. Each is at least 0. With each sum holds by as much more as the parameter `lasting` is, if one
-/// is given.
-std::uint32_t add_parametric(std::span<const SumConstraint> sums, std::uint32_t first_parameter,
-                             std::vector<ParametricBound>& bounds, std::uint32_t lasting = ParametricBound::none);
+/// Adds the sums of a way as bounds with a parameter for each length in them, and the ranges of these, behind those that
+/// are there. Each sum holds by as much more as the parameter `lasting` is, if one is given.
+void add_parametric(std::span<const SumConstraint> sums, std::vector<ParametricBound>& bounds,
+                    std::vector<sim::DurationRange>& ranges, std::uint32_t lasting = ParametricBound::none);
 /// What a length of `SumConstraint` is at most.
 inline constexpr sim::Duration kLongestLength = sim::Duration::seconds(6 * 86'400);
 

@@ -68,8 +68,7 @@ const std::vector<std::string_view> kOrders{"lines", "times"};
 
 /// What the beginning of a history says of its model.
 struct Beginning {
-  std::string model;  ///< as Lockstep's own histories name it; empty: it names none
-  std::optional<std::int64_t> permits;
+  histories::SaidModel said;                  ///< null: it names none
   std::vector<std::string> functions;         ///< each once, if no model is named
   std::optional<histories::Trouble> trouble;  ///< what keeps it from being a history at all
 };
@@ -151,10 +150,8 @@ class Reader {
   Beginning beginning_of(const std::string& file, std::string_view text, bool is_whole) const {
     Beginning beginning;
     const auto sink = [&](const histories::Event& event) {
-      if (event.model.is_word() && checker::find_model(event.model.text) != nullptr) {
-        beginning.model = event.model.text;
-        if (event.permits.is(histories::Value::Kind::integer) && event.permits.number > 0)
-          beginning.permits = event.permits.number;
+      if (const auto said = histories::model_said(event)) {
+        beginning.said = *said;
         return std::optional(histories::Complaint{});
       }
       const auto at = std::lower_bound(beginning.functions.begin(), beginning.functions.end(), event.function);
@@ -164,7 +161,7 @@ class Reader {
     };
     const histories::ReadResult result = read(file, histories::text_source(text), sink);
     // What the beginning is cut off in says nothing.
-    if (is_whole && beginning.model.empty()) beginning.trouble = result.trouble;
+    if (is_whole && beginning.said.model == nullptr) beginning.trouble = result.trouble;
     return beginning;
   }
 
@@ -173,12 +170,12 @@ class Reader {
     const std::string_view peeked = source.peek(bytes);
     const Beginning own = beginning_of(file, peeked, peeked.size() < bytes);
     if (how_.model == nullptr) {
-      const checker::Model* guess = own.model.empty() ? histories::model_with(own.functions) : nullptr;
+      const checker::Model* guess = own.said.model == nullptr ? histories::model_with(own.functions) : nullptr;
       if (own.trouble && source.trouble().empty()) {
         err_ << message_of(file, *own.trouble) << '\n';
         return false;
       }
-      if (!source.trouble().empty() || (own.model.empty() && guess == nullptr)) {
+      if (!source.trouble().empty() || (own.said.model == nullptr && guess == nullptr)) {
         fail(file, !source.trouble().empty()
                        ? source.trouble()
                        : fmt::format("does not say of which model it is; --model says it, one of {}",
@@ -193,17 +190,16 @@ class Reader {
                                   "{}", fmt::join(own.functions.begin(), own.functions.begin() + shown, ", "))),
                               shown == shown_max ? ", …" : ""));
       }
-      const std::string name(guess == nullptr ? own.model : guess->name());
-      const checker::Model* model = checker::find_model(name);
+      const checker::Model* model = guess == nullptr ? own.said.model : guess;
       if (model_ != nullptr && model != model_) {
         fail(file,
              fmt::format("is of the model {}, but those before it are of {}; judge them one by one, or say --model",
-                         name, model_->name()));
+                         model->name(), model_->name()));
         return false;
       }
       model_ = model;
     }
-    const std::optional<std::int64_t> permits = own.model == model_->name() ? own.permits : std::nullopt;
+    const std::optional<std::int64_t> permits = own.said.model == model_ ? own.said.permits : std::nullopt;
     if (is_begun_ && permits != permits_ && !how_.permits) {
       fail(file, "says another number of permits than those before it; judge them one by one, or say --permits");
       return false;

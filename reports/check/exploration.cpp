@@ -270,13 +270,13 @@ Story without_expectations(Story story) {
 /// Where the rest is to be had.
 std::string more_text(const ExploredStory& story, const ExplorationOptions& options) {
   std::string text(said(options, "More: --full", "更多：--full"));
-  if (!shown_witness(story)) return text;
+  const std::optional<std::size_t> shown = shown_witness(story);
+  if (!shown) return text;
   if (!options.witness.empty())
     return text +
            fmt::format(fmt::runtime(said(options, "; play it again: lockstep run {}", "；再播放一次：lockstep run {}")),
                        options.witness);
-  const bool has_worst = story.exploration.properties[*shown_witness(story)].worst.has_value();
-  if (has_worst)
+  if (story.exploration.properties[*shown].worst)
     return text + std::string(said(
                       options, "; as files that `lockstep run` plays: this run --witness FILE, the worst --worst FILE",
                       "；保存成 `lockstep run` 可以播放的文件：--witness FILE，最坏的一次：--worst FILE"));

@@ -1,7 +1,6 @@
 #include "reports/play/judged_page.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <optional>
 
 #include <fmt/format.h>
@@ -18,21 +17,15 @@ namespace formats = checker::history_formats;
 
 constexpr std::size_t kSearchBytesMax = std::size_t{1} << 30U;
 
-struct ModelOfHistory {
-  const checker::Model* model = nullptr;  ///< null: it says none
-  std::optional<std::int64_t> permits;
-};
-
-/// Lockstep's own histories say their model in each event.
-ModelOfHistory model_within(std::string_view text) {
+/// Null: it says none.
+formats::SaidModel model_within(std::string_view text) {
   constexpr std::size_t kBeginning = std::size_t{64} << 10U;
-  ModelOfHistory found;
+  formats::SaidModel found;
   formats::read_history(formats::text_source(text.substr(0, kBeginning)), formats::Format::automatic,
                         [&](const formats::Event& event) {
-                          if (event.model.is_word()) found.model = checker::find_model(event.model.text);
-                          if (found.model == nullptr) return std::optional<formats::Complaint>();
-                          if (event.permits.is(formats::Value::Kind::integer) && event.permits.number > 0)
-                            found.permits = event.permits.number;
+                          const auto said = formats::model_said(event);
+                          if (!said) return std::optional<formats::Complaint>();
+                          found = *said;
                           return std::optional(formats::Complaint{});
                         });
   return found;
@@ -47,7 +40,7 @@ scenarios::Text of_trouble(const formats::Trouble& trouble) {
 
 std::variant<JudgedPage, scenarios::Text> judged_page(const HistoryToJudge& history,
                                                       const std::function<bool()>& is_out_of_time) {
-  ModelOfHistory of = model_within(history.text);
+  formats::SaidModel of = model_within(history.text);
   if (!history.model.empty()) {
     const checker::Model* asked = checker::find_model(history.model);
     if (asked == nullptr) return scenarios::Text{"there is no such model", "没有这个模型"};

@@ -84,9 +84,7 @@ TraceJudge::Feasible TraceJudge::is_feasible(const checker::Violation& way, Expl
   for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges_.push_back(parameter.range);
   if (finder_->mutant() == checker::JudgingMutant::one_clock_is_right && ranges_.size() > 1)
     ranges_.back() = sim::DurationRange::exactly(sim::Duration::zero());
-  const auto of_trace = static_cast<std::uint32_t>(ranges_.size());
-  const std::uint32_t own = checker::add_parametric(way.sums, of_trace, bounds_);
-  ranges_.resize(of_trace + own, {sim::Duration::zero(), checker::kLongestLength});
+  checker::add_parametric(way.sums, bounds_, ranges_);
   if (ranges_.size() == 1) {
     interval_ = checker::feasible_parameter(explorer.constraints(), bounds_, ranges_.front());
     if (!interval_) return Feasible::no;
@@ -121,7 +119,7 @@ void TraceJudge::look(Explorer& explorer) {
     // Without a threshold to find, one feasible way is enough, but for how long it lasts.
     const bool is_first_enough = finder_->mutant() == checker::JudgingMutant::first_way;
     if (found[property] == Feasible::yes && (parameters_.empty() || is_first_enough)) {
-      if (way.lasts && is_length_asked_ && !is_first_enough) look_how_long(tallies_[property], way, explorer);
+      if (!is_first_enough) look_how_long(tallies_[property], way, explorer);
       continue;
     }
     if (!way.constraints.empty()) {
@@ -148,8 +146,7 @@ void TraceJudge::look(Explorer& explorer) {
       }
     }
     constraints.undo(mark);
-    if (way.lasts && is_length_asked_ && found[property] != Feasible::no)
-      look_how_long(tallies_[property], way, explorer);
+    if (found[property] != Feasible::no) look_how_long(tallies_[property], way, explorer);
   }
 
   bool is_violating = false;
@@ -382,6 +379,7 @@ const checker::WitnessSize& TraceJudge::size_of(Explorer& explorer) {
 
 /// Requires: the constraints of no way stand.
 void TraceJudge::look_how_long(PropertyTally& tally, const checker::Violation& way, Explorer& explorer) {
+  if (!way.lasts || !is_length_asked_) return;
   const sim::Duration known = tally.longest ? tally.longest->longest : sim::Duration::zero();
   if (way.is_widened || explorer.is_widened()) {
     const sim::Duration possibly = std::max(known, tally.possibly_longest);
@@ -439,7 +437,8 @@ void TraceJudge::settle(const checker::Violation& way, Way& found, Explorer& exp
   found.parameters.assign(values->begin(), values->begin() + static_cast<std::ptrdiff_t>(of_trace));
   if (way.sums.empty()) return;
   std::vector<checker::ParametricBound> own;
-  checker::add_parametric(way.sums, static_cast<std::uint32_t>(of_trace), own);
+  std::vector<sim::DurationRange> ranges(of_trace);
+  checker::add_parametric(way.sums, own, ranges);
   for (const checker::ParametricBound& bound : own) {
     sim::Duration by;
     if (bound.plus != checker::ParametricBound::none) by += (*values)[bound.plus];

@@ -37,8 +37,7 @@ TraceWitness witness_of(const BestTrace& trace, std::string_view property, Trace
 namespace {
 
 /// How long several hold at once in it; nothing: it does not run.
-std::optional<Duration> shown_in(const Scenario& story, std::string_view property,
-                                 const models::locks::Catalogue& catalogue) {
+std::optional<Duration> shown_in(const Scenario& story, const models::locks::Catalogue& catalogue) {
   const auto outcome = run(story, catalogue, {.brief = true});
   const auto* const happened = std::get_if<Outcome>(&outcome);
   if (happened == nullptr) return std::nullopt;
@@ -46,7 +45,7 @@ std::optional<Duration> shown_in(const Scenario& story, std::string_view propert
   for (std::size_t i = 0; i < happened->lanes.size(); ++i) {
     if (happened->lanes[i].role == Lane::Role::probe) probe.index = static_cast<std::uint16_t>(i);
   }
-  return longest_together(happened->history, holders_at_once(property, happened->places), probe);
+  return longest_together(happened->history, too_many(happened->places), probe);
 }
 
 }  // namespace
@@ -56,7 +55,7 @@ std::optional<WorstCase> worst_case(const PropertyTally& tally, TraceWorld world
   if (!tally.longest) return std::nullopt;
   const Duration longest = tally.longest->longest;
   const bool is_exact = is_whole && longest >= tally.possibly_longest;
-  const std::optional<Duration> at_least = shown_in(least, tally.name, world.catalogue);
+  const std::optional<Duration> at_least = shown_in(least, world.catalogue);
   if (at_least == longest) return WorstCase{longest, is_exact, longest, least};
   std::optional<WorstCase> best;
   if (at_least) best = {*at_least, false, *at_least, least};
@@ -66,7 +65,7 @@ std::optional<WorstCase> worst_case(const PropertyTally& tally, TraceWorld world
     TraceWitness made = witness_of(tally.longest->trace, tally.name, world, judge, asked);
     auto* const witness = std::get_if<Witness>(&made.shown);
     if (witness == nullptr) continue;
-    const std::optional<Duration> shown = shown_in(witness->scenario, tally.name, world.catalogue);
+    const std::optional<Duration> shown = shown_in(witness->scenario, world.catalogue);
     if (!shown) continue;
     if (*shown <= longest && *shown + less >= longest)
       return WorstCase{longest, is_exact, *shown, std::move(witness->scenario)};

@@ -57,54 +57,16 @@ bool EdnValues::atom(const char*& begin) {
   return p_ < end_ || is_complete_ || ended("a value");
 }
 
-bool EdnValues::string(Value& value) {
-  const char* begin = ++p_;
-  std::string* decoded = nullptr;
-  const char* plain = begin;
-  for (;; ++p_) {
-    while (p_ < end_ && *p_ != '"' && *p_ != '\\') ++p_;
-    if (p_ == end_) return ended("a string");
-    if (*p_ == '"') break;
-    if (decoded == nullptr) decoded = &scratch_.text();
-    decoded->append(plain, p_);
-    if (!escape(*decoded)) return false;
-    plain = p_ + 1;
-  }
-  value.kind = Value::Kind::text;
-  if (decoded != nullptr) {
-    decoded->append(plain, p_);
-    value.text = *decoded;
-  } else {
-    value.text = std::string_view(begin, static_cast<std::size_t>(p_ - begin));
-  }
-  ++p_;
-  return true;
-}
-
-/// At a backslash; afterwards at the last character of the escape.
 bool EdnValues::escape(std::string& out) {
   const char* begin = p_++;
   if (p_ == end_) return ended("a string");
-  switch (*p_) {
-    case 't': out += '\t'; return true;
-    case 'n': out += '\n'; return true;
-    case 'r': out += '\r'; return true;
-    case 'b': out += '\b'; return true;
-    case 'f': out += '\f'; return true;
-    case '\\':
-    case '"':
-    case '/': out += *p_; return true;
-    default: break;
+  if (const std::optional<char> one = escaped(*p_)) {
+    out += *one;
+    return true;
   }
   std::uint32_t code = 0;
   if (*p_ == 'u') {
-    if (end_ - p_ < 5) return ended("a string");
-    for (int i = 0; i < 4; ++i) {
-      ++p_;
-      const char c = static_cast<char>(*p_ | (is_digit(*p_) ? 0 : 0x20));
-      if (!is_digit(c) && (c < 'a' || c > 'f')) return fail(begin, "\\u: expected four hexadecimal digits");
-      code = code * 16 + static_cast<std::uint32_t>(is_digit(c) ? c - '0' : c - 'a' + 10);
-    }
+    if (!code_unit(code, begin)) return false;
   } else if (*p_ >= '0' && *p_ <= '7') {
     code = static_cast<std::uint32_t>(*p_ - '0');
     for (int i = 0; i < 2; ++i) {
@@ -180,7 +142,7 @@ bool EdnValues::dispatch(Value& value, std::size_t depth) {
   switch (*p_) {
     case '{': return sequence('}', Value::Kind::set, value, depth);
     case '(': return sequence(')', Value::Kind::list, value, depth);
-    case '"': return string(value);
+    case '"': return string(value, 0);
     case '<': return unreadable() && whole_text();
     case '#':
     case '\'': {
@@ -212,7 +174,7 @@ bool EdnValues::read(Value& value, std::size_t depth) {
     case '[': return sequence(']', Value::Kind::list, value, depth);
     case '(': return sequence(')', Value::Kind::list, value, depth);
     case '{': return sequence('}', Value::Kind::map, value, depth);
-    case '"': return string(value);
+    case '"': return string(value, 0);
     case '#': return dispatch(value, depth);
     case '^': {
       ++p_;

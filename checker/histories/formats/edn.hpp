@@ -21,8 +21,7 @@ class EdnValues : public ValueReader {
   bool event(Event& event);
 
  private:
-  bool string(Value& value);
-  bool escape(std::string& out);
+  bool escape(std::string& out) override;
   bool atom(const char*& begin);
   bool sequence(char closer, Value::Kind kind, Value& value, std::size_t depth);
   bool dispatch(Value& value, std::size_t depth);

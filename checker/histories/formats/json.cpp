@@ -7,6 +7,9 @@
 namespace lockstep::checker::history_formats {
 namespace {
 
+/// Control characters have to be escaped.
+constexpr unsigned char kLowest = 0x20;
+
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
 
 }  // namespace
@@ -16,59 +19,13 @@ bool JsonValues::skip_blanks() {
   return true;
 }
 
-bool JsonValues::string(Value& value) {
-  const char* begin = ++p_;
-  const char* plain = begin;
-  std::string* decoded = nullptr;
-  for (;; ++p_) {
-    while (p_ < end_ && *p_ != '"' && *p_ != '\\' && static_cast<unsigned char>(*p_) >= 0x20) ++p_;
-    if (p_ == end_) return ended("a string");
-    if (*p_ == '"') break;
-    if (*p_ != '\\') return fail(p_, "a control character in a string; expected it as \\n or \\u00XX");
-    if (decoded == nullptr) decoded = &scratch_.text();
-    decoded->append(plain, p_);
-    if (!escape(*decoded)) return false;
-    plain = p_ + 1;
-  }
-  value.kind = Value::Kind::text;
-  if (decoded != nullptr) {
-    decoded->append(plain, p_);
-    value.text = *decoded;
-  } else {
-    value.text = std::string_view(begin, static_cast<std::size_t>(p_ - begin));
-  }
-  ++p_;
-  return true;
-}
-
-/// At the u of \uXXXX; afterwards at its last digit.
-bool JsonValues::code_unit(std::uint32_t& unit) {
-  if (end_ - p_ < 5) return ended("a string");
-  unit = 0;
-  for (int i = 0; i < 4; ++i) {
-    ++p_;
-    const char c = static_cast<char>(*p_ | (is_digit(*p_) ? 0 : 0x20));
-    if (!is_digit(c) && (c < 'a' || c > 'f')) return fail(p_, "\\u: expected four hexadecimal digits");
-    unit = unit * 16 + static_cast<std::uint32_t>(is_digit(c) ? c - '0' : c - 'a' + 10);
-  }
-  return true;
-}
-
-/// At a backslash; afterwards at the last character of the escape.
 bool JsonValues::escape(std::string& out) {
   if (++p_ == end_) return ended("a string");
-  switch (*p_) {
-    case 't': out += '\t'; return true;
-    case 'n': out += '\n'; return true;
-    case 'r': out += '\r'; return true;
-    case 'b': out += '\b'; return true;
-    case 'f': out += '\f'; return true;
-    case '\\':
-    case '"':
-    case '/': out += *p_; return true;
-    case 'u': break;
-    default: return fail(p_, fmt::format("\\ followed by {} in a string", shown(p_, end_)));
+  if (const std::optional<char> one = escaped(*p_)) {
+    out += *one;
+    return true;
   }
+  if (*p_ != 'u') return fail(p_, fmt::format("\\ followed by {} in a string", shown(p_, end_)));
   std::uint32_t code = 0;
   if (!code_unit(code)) return false;
   if (code >= 0xD800 && code < 0xDC00) {
@@ -169,7 +126,7 @@ bool JsonValues::key(Value& name) {
                 "a key in single quotes, as Python prints a dict; JSON has double quotes: write it with json.dumps");
   }
   if (*p_ != '"') return fail(p_, fmt::format("{}: expected a key in quotes", shown(p_, end_)));
-  if (!string(name) || !skip_blanks()) return false;
+  if (!string(name, kLowest) || !skip_blanks()) return false;
   if (p_ == end_) return ended("an object");
   if (*p_ != ':') return fail(p_, fmt::format("{}: expected \":\" after a key", shown(p_, end_)));
   ++p_;
@@ -201,7 +158,7 @@ bool JsonValues::read(Value& value, std::size_t depth) {
   switch (*p_) {
     case '[': return array(value, depth);
     case '{': return object(value, depth);
-    case '"': return string(value);
+    case '"': return string(value, kLowest);
     case '-': return number(value);
     default: break;
   }

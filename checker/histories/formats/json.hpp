@@ -18,9 +18,7 @@ class JsonValues : public ValueReader {
   bool event(Event& event);
 
  private:
-  bool string(Value& value);
-  bool escape(std::string& out);
-  bool code_unit(std::uint32_t& unit);
+  bool escape(std::string& out) override;
   bool word(Value& value);
   bool number(Value& value);
   bool array(Value& value, std::size_t depth);

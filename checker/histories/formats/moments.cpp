@@ -1,6 +1,7 @@
 #include "checker/histories/formats/moments.hpp"
 
 #include <array>
+#include <chrono>
 #include <limits>
 
 #include "checker/histories/formats/characters.hpp"
@@ -27,7 +28,7 @@ class Front {
     return true;
   }
   bool is_at_letter() const {
-    const char c = place_ < text_.size() ? static_cast<char>(text_[place_] | 0x20) : ' ';
+    const char c = place_ < text_.size() ? lower(text_[place_]) : ' ';
     return c >= 'a' && c <= 'z';
   }
   bool is_at_digit() const { return place_ < text_.size() && is_digit(text_[place_]); }
@@ -95,12 +96,6 @@ std::int64_t zone(Front& front) {
   return (is_behind ? -1 : 1) * (std::int64_t{*hours} * 3600 + *minutes * 60) * kSecond;
 }
 
-int days_in(int year, int month) {
-  constexpr std::array<int, 12> days{31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-  const bool is_leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-  return month == 2 && is_leap ? 29 : days[static_cast<std::size_t>(month - 1)];
-}
-
 std::optional<Moment> dated(Front front) {
   const auto year = front.digits(4, 1970, 2261);
   const char between = front.take('/') ? '/' : '-';
@@ -110,10 +105,10 @@ std::optional<Moment> dated(Front front) {
   const auto day = front.digits(2, 1, 31);
   if (!day || (!front.take('T') && !front.take(' '))) return std::nullopt;
   const auto time = time_of_day(front);
-  if (!time || *day > days_in(*year, *month)) return std::nullopt;
-  std::int64_t days = *day - 1;
-  for (int y = 1970; y < *year; ++y) days += days_in(y, 2) == 29 ? 366 : 365;
-  for (int m = 1; m < *month; ++m) days += days_in(*year, m);
+  const std::chrono::year_month_day date(std::chrono::year(*year), std::chrono::month(static_cast<unsigned>(*month)),
+                                         std::chrono::day(static_cast<unsigned>(*day)));
+  if (!time || !date.ok()) return std::nullopt;
+  const std::int64_t days = std::chrono::sys_days(date).time_since_epoch().count();
   const std::int64_t ahead = zone(front);
   return Moment{Clock::date, days * 86'400 * kSecond + *time - ahead, front.place()};
 }

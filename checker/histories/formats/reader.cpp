@@ -95,6 +95,58 @@ bool ValueReader::ended(std::string_view what) {
   return false;
 }
 
+bool ValueReader::string(Value& value, unsigned char lowest) {
+  const char* begin = ++p_;
+  const char* plain = begin;
+  std::string* decoded = nullptr;
+  for (;; ++p_) {
+    while (p_ < end_ && *p_ != '"' && *p_ != '\\' && static_cast<unsigned char>(*p_) >= lowest) ++p_;
+    if (p_ == end_) return ended("a string");
+    if (*p_ == '"') break;
+    if (*p_ != '\\') return fail(p_, "a control character in a string; expected it as \\n or \\u00XX");
+    if (decoded == nullptr) decoded = &scratch_.text();
+    decoded->append(plain, p_);
+    if (!escape(*decoded)) return false;
+    plain = p_ + 1;
+  }
+  value.kind = Value::Kind::text;
+  if (decoded != nullptr) {
+    decoded->append(plain, p_);
+    value.text = *decoded;
+  } else {
+    value.text = std::string_view(begin, static_cast<std::size_t>(p_ - begin));
+  }
+  ++p_;
+  return true;
+}
+
+std::optional<char> ValueReader::escaped(char letter) {
+  switch (letter) {
+    case 't': return '\t';
+    case 'n': return '\n';
+    case 'r': return '\r';
+    case 'b': return '\b';
+    case 'f': return '\f';
+    case '\\':
+    case '"':
+    case '/': return letter;
+    default: return std::nullopt;
+  }
+}
+
+bool ValueReader::code_unit(std::uint32_t& unit, const char* complain_at) {
+  if (end_ - p_ < 5) return ended("a string");
+  unit = 0;
+  for (int i = 0; i < 4; ++i) {
+    ++p_;
+    const char c = lower(*p_);
+    if (!is_digit(c) && (c < 'a' || c > 'f'))
+      return fail(complain_at == nullptr ? p_ : complain_at, "\\u: expected four hexadecimal digits");
+    unit = unit * 16 + static_cast<std::uint32_t>(is_digit(c) ? c - '0' : c - 'a' + 10);
+  }
+  return true;
+}
+
 bool ValueReader::integer(const char* begin, const char* end, Value& value) {
   const char* digits = *begin == '+' ? begin + 1 : begin;
   // Nearly all of them: too short to be out of range.

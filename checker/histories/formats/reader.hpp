@@ -3,7 +3,9 @@
 // What the readers of all formats share: the place in the window, the memory behind values, and the two ways to stop:
 // the window ends too early (`more`), or the text is wrong (`bad`).
 
+#include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +64,14 @@ class ValueReader {
   bool fail(const char* at, std::string message, std::string given = {}, std::vector<std::string> valid = {});
   /// The text ends inside `what`.
   bool ended(std::string_view what);
+  /// A string in quotes, at the first of them; of characters from `lowest` on, and escapes.
+  bool string(Value& value, unsigned char lowest);
+  /// At a backslash; afterwards at the last character of the escape.
+  virtual bool escape(std::string& out) = 0;
+  /// What an escape of one letter stands for, which EDN and JSON have alike; nothing: it is none.
+  static std::optional<char> escaped(char letter);
+  /// At the u of \uXXXX; afterwards at its last digit. `complain_at`: where what is no digit is told; null: at itself.
+  bool code_unit(std::uint32_t& unit, const char* complain_at = nullptr);
   /// Of the digits from `begin` to `end`: all of them, with a sign.
   bool integer(const char* begin, const char* end, Value& value);
 

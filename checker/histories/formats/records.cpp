@@ -7,6 +7,8 @@
 #include <initializer_list>
 #include <tuple>
 
+#include "checker/histories/formats/characters.hpp"
+
 namespace lockstep::checker::history_formats {
 namespace {
 
@@ -66,7 +68,7 @@ std::string plain(std::string_view name) {
   if (name.starts_with(':')) name.remove_prefix(1);
   std::string letters;
   for (const char c : name) {
-    if (c != '_' && c != '-' && c != ' ') letters += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    if (c != '_' && c != '-' && c != ' ') letters += lower(c);
   }
   return letters;
 }

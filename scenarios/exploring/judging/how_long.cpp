@@ -24,11 +24,6 @@ struct Parameters {
   explicit Parameters(Explorer& explorer) : bounds(explorer.parametric().begin(), explorer.parametric().end()) {
     for (const checker::ExploredParameter& parameter : explorer.parameters()) ranges.push_back(parameter.range);
   }
-  std::uint32_t next() const { return static_cast<std::uint32_t>(ranges.size()); }
-  void add_sums(const checker::Violation& way, std::uint32_t lasting = ParametricBound::none) {
-    const std::uint32_t own = checker::add_parametric(way.sums, next(), bounds, lasting);
-    ranges.resize(ranges.size() + own, {Duration::zero(), checker::kLongestLength});
-  }
 };
 
 }  // namespace
@@ -41,7 +36,7 @@ bool lasts_longer(const checker::Violation& way, Duration length, Explorer& expl
   bool does = constraints.add_all(longer.constraints);
   if (does) {
     Parameters parameters(explorer);
-    parameters.add_sums(longer);
+    checker::add_parametric(longer.sums, parameters.bounds, parameters.ranges);
     if (!parameters.ranges.empty())
       does = !checker::ParameterSpace(constraints, parameters.bounds, parameters.ranges).is_empty();
   }
@@ -55,7 +50,7 @@ Duration longest_of(const checker::Violation& way, Explorer& explorer) {
   const bool is_feasible = constraints.add_all(way.constraints);
   sim::invariant(is_feasible, "what is measured is feasible");
   Parameters parameters(explorer);
-  const std::uint32_t lasting = parameters.next();
+  const auto lasting = static_cast<std::uint32_t>(parameters.ranges.size());
   Duration most = checker::kLongestLength;
   for (const checker::Length& length : way.lengths) {
     const Constraint bound = Constraint::at_most(length.from, length.until);
@@ -66,7 +61,7 @@ Duration longest_of(const checker::Violation& way, Explorer& explorer) {
     }
   }
   parameters.ranges.push_back({Duration::zero(), most});
-  parameters.add_sums(way, lasting);
+  checker::add_parametric(way.sums, parameters.bounds, parameters.ranges, lasting);
   Duration longest;
   if (parameters.ranges.size() == 1) {
     const auto interval = checker::feasible_parameter(constraints, parameters.bounds, parameters.ranges.front());
@@ -84,9 +79,7 @@ Duration longest_of(const checker::Violation& way, Explorer& explorer) {
   return longest < checker::kLongestLength ? longest : Duration::forever();
 }
 
-std::size_t holders_at_once(std::string_view property, std::optional<std::int64_t> places) {
-  return property == "capacity" ? static_cast<std::size_t>(places.value_or(1)) + 1 : 2;
-}
+std::size_t too_many(std::optional<std::int64_t> places) { return static_cast<std::size_t>(places.value_or(1)) + 1; }
 
 Duration longest_together(const sim::History& history, std::size_t holders, sim::ProcessId probe) {
   using checker::OwnershipInterval;

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "checker/explorer/explorer.hpp"
 #include "checker/violations/violations.hpp"
@@ -23,8 +22,8 @@ bool lasts_longer(const checker::Violation& way, sim::Duration length, checker::
 /// and is feasible.
 sim::Duration longest_of(const checker::Violation& way, checker::Explorer& explorer);
 
-/// How many hold at once where this property is broken. Requires: it is mutual-exclusion or capacity, and has places.
-std::size_t holders_at_once(std::string_view property, std::optional<std::int64_t> places);
+/// How many hold at once where mutual-exclusion is broken or, of a semaphore with so many places, capacity.
+std::size_t too_many(std::optional<std::int64_t> places);
 
 /// Of a run: the longest stretch in which so many different clients held one object, each with one hold; forever:
 /// nothing ended it. Zero: there was none. Sharers do not count among each other, nor does `probe` count, which comes

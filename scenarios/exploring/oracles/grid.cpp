@@ -362,8 +362,7 @@ class Enumeration {
     const std::optional<std::int64_t> places = deployment_.places();
     ExploredProperty& property =
         result_.properties[checker::position_of_property(places ? "capacity" : "mutual-exclusion")];
-    const Duration longest =
-        longest_together(deployment_.world().history(), holders_at_once(property.name, places), deployment_.probe());
+    const Duration longest = longest_together(deployment_.world().history(), too_many(places), deployment_.probe());
     if (longest > Duration::zero() && (!property.worst || longest > property.worst->longest))
       property.worst = WorstCase{longest, false, longest, {}};
   }

@@ -222,8 +222,8 @@ class SecondOpinion {
   void look_at_worst(ExploredProperty& property) {
     WorstCase& worst = *property.worst;
     const Deployment& deployment = runs_.deployment();
-    const Duration shown = longest_together(deployment.world().history(),
-                                            holders_at_once(property.name, deployment.places()), deployment.probe());
+    const Duration shown =
+        longest_together(deployment.world().history(), too_many(deployment.places()), deployment.probe());
     if (shown <= worst.longest) return;
     if (worst.is_exact) {
       dispute(property);
