@@ -390,8 +390,8 @@ struct Violable {
   bool perhaps = false;      ///< a widened way is feasible
 };
 
-/// Adds the sums of a way as bounds with a parameter for each length in them, and the ranges of these, behind those that
-/// are there. Each sum holds by as much more as the parameter `lasting` is, if one is given.
+/// Adds the sums of a way as bounds with a parameter for each length in them, and the ranges of these, behind those
+/// that are there. Each sum holds by as much more as the parameter `lasting` is, if one is given.
 void add_parametric(std::span<const SumConstraint> sums, std::vector<ParametricBound>& bounds,
                     std::vector<sim::DurationRange>& ranges, std::uint32_t lasting = ParametricBound::none);
 /// What a length of `SumConstraint` is at most.

@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "checker/histories/formats/characters.hpp"
+
 namespace lockstep::checker::history_formats {
 namespace {
 
