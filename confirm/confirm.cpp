@@ -11,6 +11,7 @@
 #include "models/redis/kind/server_settings.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/running/execution.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::confirm {
 namespace {
@@ -106,7 +107,7 @@ bool has_servers_among_themselves(const Scenario& scenario) {
 const models::ServerKind& kind_of(const Scenario& scenario) { return *scenario.servers.front().kind; }
 
 /// What of the story no real server can do. Empty: nothing.
-std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
+std::string why_not(const Scenario& scenario, const Catalogue& catalogue, const ConfirmOptions& options) {
   const models::ServerKind& kind = kind_of(scenario);
   if (!kind.is_redis())
     return fmt::format("its servers are of kind {}, and only Redis servers are confirmed so far", kind.name());
@@ -115,6 +116,13 @@ std::string why_not(const Scenario& scenario, const ConfirmOptions& options) {
     return fmt::format(
         "the clock of {} is off or jumps, and that of a real server is its machine's: {}", server.name,
         options.server ? "leave the address out" : "liblockstep_shifted_clock.so is not beside the program");
+  }
+  const models::locks::Entry& entry = *scenarios::find_entry(scenario.lock, catalogue);
+  for (const scenarios::ServerSpec& server : scenario.servers) {
+    const models::redis::Version version = models::redis::version_of(server.settings, entry.server_version);
+    if (version == models::redis::Version::redis_7_0) continue;
+    return fmt::format("{} is {} {}, and the real servers here are Redis 7.0", server.name,
+                       models::redis::is_valkey(version) ? "Valkey" : "Redis", models::redis::printed(version));
   }
   for (const FaultSpec& fault : scenario.faults) {
     // Processes can be stopped, killed and kept apart, and clocks shifted.
@@ -332,7 +340,7 @@ std::optional<std::uint64_t> digest_of(const Scenario& scenario, const Catalogue
 Confirmation confirm(const Scenario& scenario, const Catalogue& catalogue, const ConfirmOptions& options) {
   Confirmation result{.file = scenario.file, .id = scenario.id, .algorithm = scenario.lock.algorithm};
   result.digest = digest_of(scenario, catalogue).value_or(0);
-  result.reason = why_not(scenario, options);
+  result.reason = why_not(scenario, catalogue, options);
   if (!result.reason.empty()) return result;
 
   Plan told = *plan_at(scenario, catalogue, {}, true, nullptr);

@@ -39,6 +39,7 @@ struct Entry {
   /// Why an exploration cannot follow it with these parameters, in one sentence; empty: it can. Null: it always can.
   std::string_view (*not_explored)(const Parameters&) = nullptr;
   const ServerKind* server_kind = nullptr;  ///< whose servers keep it; null: the standard kind's
+  std::string_view server_version = "";     ///< the first that has its commands, as `version` of [[server]]; empty: any
   Mode mode = Mode::exclusive;              ///< of clients that do not say how they take it
   std::string script = "";                  ///< of a script: where it lies
   bool claims_nothing_itself = false;  ///< a script without `claims`: it is held to those that every lock must keep

@@ -22,6 +22,8 @@ namespace lockstep::models::locks {
   X(set_nx_px_plain_del)            \
   X(set_nx_px_get_del)              \
   X(set_nx_px_lua)                  \
+  X(set_nx_px_delex)                \
+  X(set_nx_px_delifeq)              \
   X(set_nx_px_watch_release)        \
   X(ria_lock_v1)                    \
   X(ria_lock_v2_fine)               \

@@ -39,6 +39,7 @@ struct ServersSetup {
   const Settings& shared;                                    ///< of [servers]
   const ServerCompany* company = nullptr;                    ///< null: there is none
   bool expects_anything = false;                             ///< somebody sends them commands of the file
+  std::string_view version;                                  ///< of those that do not say theirs; empty: the usual one
   sim::DurationRange latency_to(std::size_t server) const {  ///< from anybody who is no server
     return servers[server].latency.value_or(latency);
   }
@@ -160,6 +161,12 @@ class ServerKind {
   virtual std::optional<Contradiction> contradiction(std::span<const ServerSpec> servers) const {
     static_cast<void>(servers);
     return std::nullopt;
+  }
+  /// Whether a server with these settings can do what one of that version can, as far as it says which it is.
+  virtual bool has_version(const Settings& settings, std::string_view version) const {
+    static_cast<void>(settings);
+    static_cast<void>(version);
+    return true;
   }
   /// Whether a server that crashes and comes back has something on its disk.
   virtual bool has_disk(const Settings& settings) const {

@@ -146,7 +146,8 @@ void Deployment::add_servers() {
                                                   .timeout = scenario_.network.timeout,
                                                   .shared = scenario_.shared_settings,
                                                   .company = scenario_.sentinels ? &*scenario_.sentinels : nullptr,
-                                                  .expects_anything = sends_commands});
+                                                  .expects_anything = sends_commands,
+                                                  .version = entry_.server_version});
   const std::size_t sentinels = scenario_.sentinels ? scenario_.sentinels->each.size() : 0;
   assert(servers_->ids().size() == scenario_.servers.size());
   assert(world_.process_count() == clients_.size() + servers_->ids().size() + sentinels &&

@@ -57,6 +57,10 @@ Scenario replace_algorithm(const Scenario& story, const models::locks::Entry& en
   other.lock.own = own_lock_of(entry);
   keep_declared(other.lock.parameters, entry, false);
   replace_servers(other, server_kind_of(entry));
+  for (ServerSpec& server : other.servers) {
+    if (!server_kind_of(entry).has_version(server.settings, entry.server_version))
+      server.settings.set("version", std::string(entry.server_version));
+  }
   const std::size_t servers = usual_servers(entry);
   if (servers > 1 && other.servers.size() == 1) {
     for (std::size_t i = 1; i < servers; ++i) other.servers.push_back(other.servers.front());

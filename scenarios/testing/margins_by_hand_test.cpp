@@ -249,6 +249,25 @@ TEST_CASE("by hand: one parameter, given the other") {
   CHECK(give(story, "pause", 2'000_ms) == std::nullopt);  // all of its range
 }
 
+TEST_CASE(
+    "by hand: DELEX and DELIFEQ give nobody else's lock back; a plain DEL does, and none of them lengthens the lease") {
+  // A knows 8 after its SET at the latest and works 15; B's SET comes 80 after A's at the earliest and is known 2 later:
+  // 8 + 15 + P > 80 + 2. A plain DEL travels 8 more, and removes what B's SET has made from 8 + 15 + P + 8 = 80 on.
+  for (const std::string algorithm : {"set-nx-px-delex", "set-nx-px-delifeq", "set-nx-px-lua", "set-nx-px-plain-del"}) {
+    std::string text(kLeased);
+    text.replace(text.find("set-nx-px-lua"), 13, algorithm);
+    const Exploration found = explored(text + pauses("", 1));
+    const ExploredProperty& exclusion = found.property("mutual-exclusion");
+    INFO(algorithm << ": " << exclusion.why);
+    REQUIRE(exclusion.thresholds.size() == 1);
+    CHECK(exclusion.thresholds.front().infimum == Extent{59_ms, false});
+    const ExploredProperty& own = found.property("own-release");
+    const bool deletes_any = algorithm == "set-nx-px-plain-del";
+    CHECK(own.verdict == (deletes_any ? Verdict::violated : Verdict::holds));
+    if (deletes_any) CHECK(own.thresholds.front().infimum == Extent{49_ms, true});
+  }
+}
+
 TEST_CASE("by hand: a server that forgets does harm if it comes back soon") {
   // A's SET is handled at 1, and A believes from 2 to 62. The server dies just after the SET, and is back 1 + R; B has the lock at 2 + R at the earliest.
   const Exploration soon = explored(std::string(

@@ -32,6 +32,7 @@ class Bench {
     lock_ = entry->make(parameters);
     for (std::size_t i = 0; i < servers; ++i) {
       server_ids_.push_back(world_.add(servers_.emplace_back(scripts_), "redis" + std::to_string(i + 1), {}));
+      if (!entry->server_version.empty()) servers_.back().set_version(redis::version_of(entry->server_version));
     }
     world_.enable_trace();
   }
@@ -224,6 +225,21 @@ TEST_CASE("set-nx-px-lua: released by a script that leaves others' keys alone") 
   CHECK(bench.sent_by(late) == Sent{"SET lock A-1 NX PX 100", "EVAL <script> 1 lock A-1"});
   CHECK(bench.ends_of(late) == Ends{"acquire ok", "release fail"});
   CHECK(bench.ends_of(next) == Ends{"acquire ok", "release ok"});
+}
+
+TEST_CASE(
+    "set-nx-px-delex and set-nx-px-delifeq: one command to create, one to release, which leaves others' keys alone") {
+  for (const bool is_redis : {true, false}) {
+    Bench bench(is_redis ? "set-nx-px-delex" : "set-nx-px-delifeq", {{"ttl", 100_ms}});
+    const auto late = bench.client(0_ms, 150_ms);
+    const auto next = bench.client(120_ms, 60_ms);
+    bench.run();
+    const std::string release = is_redis ? "DELEX lock IFEQ " : "DELIFEQ lock ";
+    CHECK(bench.sent_by(late) == Sent{"SET lock A-1 NX PX 100", release + "A-1"});
+    CHECK(bench.ends_of(late) == Ends{"acquire ok", "release fail"});
+    CHECK(bench.sent_by(next) == Sent{"SET lock B-1 NX PX 100", release + "B-1"});
+    CHECK(bench.ends_of(next) == Ends{"acquire ok", "release ok"});
+  }
 }
 
 TEST_CASE("set-nx-px-lua: with fencing, tokens grow with the grants and failed attempts draw none") {

@@ -262,11 +262,13 @@ Reply hello_command(Call& call) {
   if (version) client.protocol = *version == 3 ? Protocol::resp3 : Protocol::resp2;
   call.database.touches_more_than_keys();
   const bool is_replica = call.database.replication().is_replica();
-  return Reply::map({Reply::bulk("server"), Reply::bulk("redis"), Reply::bulk("version"), Reply::bulk("7.0.15"),
-                     Reply::bulk("proto"), Reply::integer(client.protocol == Protocol::resp3 ? 3 : 2),
-                     Reply::bulk("id"), Reply::integer(call.database.client_id(client)), Reply::bulk("mode"),
-                     Reply::bulk("standalone"), Reply::bulk("role"), Reply::bulk(is_replica ? "replica" : "master"),
-                     Reply::bulk("modules"), Reply::array({})});
+  const Version server = call.database.version();
+  return Reply::map({Reply::bulk("server"), Reply::bulk(is_valkey(server) ? "valkey" : "redis"), Reply::bulk("version"),
+                     Reply::bulk(printed(server)), Reply::bulk("proto"),
+                     Reply::integer(client.protocol == Protocol::resp3 ? 3 : 2), Reply::bulk("id"),
+                     Reply::integer(call.database.client_id(client)), Reply::bulk("mode"), Reply::bulk("standalone"),
+                     Reply::bulk("role"), Reply::bulk(is_replica ? "replica" : "master"), Reply::bulk("modules"),
+                     Reply::array({})});
 }
 
 Reply reset_command(Call& call) {

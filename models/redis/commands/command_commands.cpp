@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "models/redis/database/commands.hpp"
+#include "models/redis/database/database.hpp"
 #include "models/redis/database/handlers.hpp"
 
 namespace lockstep::models::redis {
@@ -26,30 +27,33 @@ Reply info_of(const CommandSpec& spec) {
   return Reply::array(std::move(parts));
 }
 
-Reply for_all(Reply (*part)(const CommandSpec&)) {
+/// What a list of all commands has of this one.
+bool is_listed(const Call& call, const CommandSpec& spec) { return !is_subcommand(spec) && call.database.has(spec); }
+
+Reply infos_of_all(const Call& call) {
   std::vector<Reply> all;
   for (const CommandSpec& spec : command_table()) {
-    if (!is_subcommand(spec)) all.push_back(part(spec));
+    if (is_listed(call, spec)) all.push_back(info_of(spec));
   }
   return Reply::array(std::move(all));
 }
 
 }  // namespace
 
-Reply command_command(Call&) { return for_all(info_of); }
+Reply command_command(Call& call) { return infos_of_all(call); }
 
-Reply command_count_command(Call&) {
+Reply command_count_command(Call& call) {
   std::int64_t count = 0;
-  for (const CommandSpec& spec : command_table()) count += is_subcommand(spec) ? 0 : 1;
+  for (const CommandSpec& spec : command_table()) count += is_listed(call, spec) ? 1 : 0;
   return Reply::integer(count);
 }
 
 Reply command_info_command(Call& call) {
-  if (call.size() == 2) return for_all(info_of);
+  if (call.size() == 2) return infos_of_all(call);
   std::vector<Reply> infos;
   for (std::size_t i = 2; i < call.size(); ++i) {
     const CommandSpec* spec = find_command(call.arguments.subspan(i, 1));
-    infos.push_back(spec == nullptr ? Reply::nil() : info_of(*spec));
+    infos.push_back(spec == nullptr || !call.database.has(*spec) ? Reply::nil() : info_of(*spec));
   }
   return Reply::array(std::move(infos));
 }

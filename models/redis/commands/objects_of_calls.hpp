@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -110,5 +111,17 @@ Value moment_of(const Deadline& deadline);
 
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }
+
+// --- What a key holds, compared with what the request says: digests.cpp.
+
+enum class Comparison : std::uint8_t { equal, unequal, digest_equal, digest_unequal };
+/// IFEQ, IFNE, IFDEQ or IFDNE; nothing: another word.
+std::optional<Comparison> comparison_of(const Value& word);
+/// Whether it is for the same to be there; a key that is not there is not the same.
+constexpr bool holds_if_same(Comparison comparison) {
+  return comparison == Comparison::equal || comparison == Comparison::digest_equal;
+}
+/// Whether it holds, or the error.
+std::variant<bool, Reply> compare(Call& call, const Value& present, Comparison comparison, const Value& with);
 
 }  // namespace lockstep::models::redis

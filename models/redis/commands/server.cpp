@@ -96,7 +96,12 @@ Reply info_command(Call& call) {
   };
   if (wants("SERVER")) {
     begin("Server");
-    out += "redis_version:7.0.15\r\nredis_mode:standalone\r\n";
+    // Valkey goes on saying which Redis its clients may take it for.
+    const std::string version(printed(call.database.version()));
+    out += is_valkey(call.database.version())
+               ? "redis_version:7.2.4\r\nserver_name:valkey\r\nvalkey_version:" + version +
+                     "\r\nserver_mode:standalone\r\n"
+               : "redis_version:" + version + "\r\nredis_mode:standalone\r\n";
   }
   if (wants("CLIENTS") && (call.size() > 1 || call.database.tells_of_clients())) {
     begin("Clients");

@@ -34,6 +34,8 @@ struct ParsedSet {
   bool only_if_present = false;
   bool keep_deadline = false;
   bool get = false;
+  const Value* compared = nullptr;  ///< with what the key holds
+  Comparison comparison = Comparison::equal;
   const Value* time = nullptr;
   std::string_view time_option;
   TimeUnit unit = TimeUnit::seconds;
@@ -57,15 +59,29 @@ const TimeOption* time_option(const Value& word) {
   return nullptr;
 }
 
+/// The comparison that this option of SET asks for, if the server knows it.
+std::optional<Comparison> set_comparison(Version version, const Value& word) {
+  const std::optional<Comparison> comparison = comparison_of(word);
+  const bool knows_all = includes(version, Version::redis_8_4);
+  const bool knows_it = knows_all || (comparison == Comparison::equal && includes(version, Version::valkey_8_1));
+  return knows_it ? comparison : std::nullopt;
+}
+
 /// Nothing for a syntax error. As Redis, the same option twice is no error: the last one counts.
-std::optional<ParsedSet> read_set_options(std::span<const Value> words) {
+std::optional<ParsedSet> read_set_options(Version version, std::span<const Value> words) {
   ParsedSet options;
   for (std::size_t i = 0; i < words.size(); ++i) {
     const Value& word = words[i];
-    if (word.is_word("NX") && !options.only_if_present) {
+    const bool compares = options.compared != nullptr;
+    if (word.is_word("NX") && !options.only_if_present && !compares) {
       options.only_if_absent = true;
-    } else if (word.is_word("XX") && !options.only_if_absent) {
+    } else if (word.is_word("XX") && !options.only_if_absent && !compares) {
       options.only_if_present = true;
+    } else if (const auto comparison = set_comparison(version, word);
+               comparison && i + 1 < words.size() && !options.only_if_absent && !options.only_if_present &&
+               (!compares || options.comparison == *comparison)) {
+      options.compared = &words[++i];
+      options.comparison = *comparison;
     } else if (word.is_word("GET")) {
       options.get = true;
     } else if (word.is_word("KEEPTTL") && options.time == nullptr) {
@@ -184,7 +200,7 @@ Reply getex_command(Call& call) {
 }
 
 Reply set_command(Call& call) {
-  const std::optional<ParsedSet> options = read_set_options(call.arguments.subspan(3));
+  const std::optional<ParsedSet> options = read_set_options(call.database.version(), call.arguments.subspan(3));
   if (!options) return syntax_error();
   std::optional<Deadline> deadline;
   if (options->time != nullptr) {
@@ -195,7 +211,9 @@ Reply set_command(Call& call) {
   const Value& value = call.arguments[2];
 
   // A blind SET does not care whether an older value had expired.
-  const bool looks = options->only_if_absent || options->only_if_present || options->get || options->keep_deadline;
+  const bool compares = options->compared != nullptr;
+  const bool looks =
+      options->only_if_absent || options->only_if_present || options->get || options->keep_deadline || compares;
   if (!looks) {
     store(call, 1, value, deadline);
     if (deadline) replicate_set(call, value, *deadline);
@@ -208,9 +226,16 @@ Reply set_command(Call& call) {
     reply = content(entry);
     if (reply.is_error()) return reply;
   }
-  if ((options->only_if_absent && entry != nullptr) || (options->only_if_present && entry == nullptr)) {
-    return options->get ? reply : Reply::nil();
+  const bool needs_one = options->only_if_present || (compares && holds_if_same(options->comparison));
+  bool holds = !(options->only_if_absent && entry != nullptr) && !(needs_one && entry == nullptr);
+  if (holds && compares && entry != nullptr) {
+    const Value* present = string_in(*entry);
+    if (present == nullptr) return wrong_type();
+    const auto compared = compare(call, *present, options->comparison, *options->compared);
+    if (const Reply* error = std::get_if<Reply>(&compared)) return *error;
+    holds = std::get<bool>(compared);
   }
+  if (!holds) return options->get ? reply : Reply::nil();
   if (options->keep_deadline && entry != nullptr && entry->expires) {
     deadline = *entry;
   }

@@ -46,7 +46,9 @@ std::set<std::string> modelled() { return listed_between("<!-- commands -->", "<
 TEST_CASE("the page on fidelity lists every command of the table and no other") {
   std::set<std::string> known;
   for (const CommandSpec& spec : command_table()) known.insert(std::string(spec.name));
-  CHECK(modelled() == known);
+  std::set<std::string> told = modelled();
+  told.merge(listed_between("<!-- later commands -->", "<!-- end of later commands -->"));
+  CHECK(told == known);
 }
 
 TEST_CASE("every command of the real server is modelled, or is on the list of those that are not") {

@@ -80,7 +80,7 @@ Reply Database::execute(const Command& command, const sim::Clock& server_clock) 
 }
 
 Reply Database::dispatch(Session& client, const Command& command) {
-  const CommandSpec* spec = command.spec();
+  const CommandSpec* spec = spec_of(command);
   if (spec == nullptr) return refuse(client, unknown_command(command));
   if (spec->is(kContainer) && command.size() > 1) return refuse(client, unknown_subcommand(*spec, command));
   // Nearly nothing is ever refused, and looking for the reason costs as much as a PING.
@@ -218,7 +218,7 @@ void Database::expire_named(const CommandSpec& spec, Call& call) {
 }
 
 Reply Database::call_from_script(const Command& command, bool may_write) {
-  const CommandSpec* spec = command.spec();
+  const CommandSpec* spec = spec_of(command);
   if (spec == nullptr || (spec->is(kContainer) && command.size() > 1)) {
     return Reply::error("ERR Unknown Redis command called from script");
   }

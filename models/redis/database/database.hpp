@@ -15,6 +15,7 @@
 #include "models/redis/database/configuration.hpp"
 #include "models/redis/database/replication.hpp"
 #include "models/redis/database/session.hpp"
+#include "models/redis/database/version.hpp"
 #include "models/redis/script/script_engine.hpp"
 #include "models/redis/script/script_memory.hpp"
 #include "models/redis/wire/command.hpp"
@@ -26,8 +27,8 @@ namespace lockstep::models::redis {
 
 struct Notification;
 
-/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command. Differences that are
-/// known and meant: docs/evidence/redis-fidelity.md.
+/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command, and knows what `Version`
+/// says of later ones. Differences that are known and meant: docs/evidence/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
   /// Requires: `scripts` outlives the database. It may serve many databases, one at a time.
@@ -123,6 +124,16 @@ class Database final : private ScriptHost {
   void set_configuration(Configuration file) {
     configured_ = std::move(file);
     configuration_ = configured_;
+  }
+
+  /// Which server it is, from now on and through every restart.
+  void set_version(Version version) { version_ = version; }
+  Version version() const { return version_; }
+  /// Whether a server of this version has such a command.
+  bool has(const CommandSpec& spec) const {
+    if ((spec.flags & (kSinceRedis84 | kSinceValkey90)) == 0) [[likely]]
+      return true;
+    return includes(version_, spec.is(kSinceRedis84) ? Version::redis_8_4 : Version::valkey_9_0);
   }
 
   // --- Replication.
@@ -241,7 +252,12 @@ class Database final : private ScriptHost {
   };
 
   Reply call_from_script(const Command& command, bool may_write) override;
-  bool knows_command(const Command& command) const override { return command.spec() != nullptr; }
+  bool knows_command(const Command& command) const override { return spec_of(command) != nullptr; }
+  /// Null: this server does not know it.
+  const CommandSpec* spec_of(const Command& command) const {
+    const CommandSpec* spec = command.spec();
+    return spec != nullptr && has(*spec) ? spec : nullptr;
+  }
   sim::World* world() const override { return &clock_->world(); }
   sim::Instant now() const override { return clock_->now(); }
 
@@ -276,6 +292,7 @@ class Database final : private ScriptHost {
   std::size_t waiting_count_ = 0;
   std::size_t watching_count_ = 0;
   std::size_t held_clients_ = 0;
+  Version version_ = Version::redis_7_0;
   Configuration configured_;
   Configuration configuration_;
   bool is_loading_ = false;

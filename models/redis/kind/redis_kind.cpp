@@ -68,6 +68,10 @@ class RedisKind final : public ServerKind {
     return std::nullopt;
   }
 
+  bool has_version(const Settings& settings, std::string_view version) const override {
+    return version.empty() || includes(version_of(settings, version), version_of(version));
+  }
+
   bool has_disk(const Settings& settings) const override { return !persistence_of(settings).keeps_nothing(); }
 
   bool are_independent(std::span<const ServerSpec> servers) const override {

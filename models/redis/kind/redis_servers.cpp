@@ -35,6 +35,7 @@ RedisServers::RedisServers(const ServersSetup& setup)
   for (const ServerSpec& spec : setup_.servers) {
     ids_.push_back(setup_.world.add(servers_.emplace_back(*scripts_), spec.name, clock_settings(spec.clock)));
     configure(servers_.back(), server_settings(spec.settings));
+    servers_.back().set_version(version_of(spec.settings, setup_.version));
   }
   replicate();
   if (sentinels_spec_ != nullptr && sentinels_spec_->is_abstract)

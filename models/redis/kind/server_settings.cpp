@@ -63,7 +63,13 @@ std::span<const SettingSpec> server_setting_specs() {
                   .meaning = "a replica that has been silent for longer does not count",
                   .is_constant = true},
       SettingSpec{"priority", "whole number, 0 to 1000000", standard.priority, "100",
-                  "replica-priority: the smallest is promoted first, 0 never", 0, kPriorityMax}};
+                  "replica-priority: the smallest is promoted first, 0 never", 0, kPriorityMax},
+      SettingSpec{.name = "version",
+                  .type = "\"7.0\", \"8.4\", \"valkey-8.1\" or \"valkey-9.0\"",
+                  .fallback = std::string(),
+                  .told = "what the lock needs, else \"7.0\"",
+                  .meaning = "which Redis or Valkey it is: later ones have SET with IFEQ, DELEX, DIGEST, DELIFEQ",
+                  .choices = kVersions}};
   return specs;
 }
 
@@ -103,7 +109,13 @@ ServerSettings server_settings(const Settings& settings) {
           .snapshot_delay = settings.get("snapshot_delay", standard.snapshot_delay),
           .min_replicas = settings.get("min_replicas", standard.min_replicas),
           .min_replicas_max_lag = settings.get("min_replicas_max_lag", standard.min_replicas_max_lag),
-          .priority = settings.get("priority", standard.priority)};
+          .priority = settings.get("priority", standard.priority),
+          .version = settings.get<std::string>("version", "")};
+}
+
+Version version_of(const Settings& settings, std::string_view needed) {
+  const auto told = settings.get<std::string>("version", std::string(needed));
+  return told.empty() ? Version::redis_7_0 : version_of(told);
 }
 
 }  // namespace lockstep::models::redis

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
+#include "models/redis/database/version.hpp"
 #include "models/redis/server/persistence_settings.hpp"
 #include "models/servers/settings.hpp"
 #include "sim/time/time.hpp"
@@ -20,7 +22,11 @@ struct ServerSettings {
   std::int64_t min_replicas = 0;
   sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
   std::int64_t priority = 100;
+  std::string version;  ///< one of `kVersions`; empty: the story does not say
 };
+
+/// Which server that is where the lock needs that version; empty: it needs none.
+Version version_of(const Settings& settings, std::string_view needed);
 
 /// Requires: the settings came out of a file, or are as consistent.
 ServerSettings server_settings(const Settings& settings);

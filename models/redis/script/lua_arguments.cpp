@@ -29,7 +29,8 @@ bool is_one_of(const Value& word, std::initializer_list<std::string_view> words)
 Use use_of(const std::vector<Value>& values, std::size_t i) {
   const Value& name = values[0];
   if (i >= 2 && is_one_of(name, {"SETNX", "GETSET", "LPUSH", "RPUSH", "LPUSHX", "RPUSHX", "PUBLISH"})) return Use::kept;
-  if (i == 2 && name.is_word("SET")) return Use::kept;
+  if (i == 2 && is_one_of(name, {"SET", "DELIFEQ"})) return Use::kept;
+  if (i >= 3 && is_one_of(name, {"SET", "DELEX"}) && is_one_of(values[i - 1], {"IFEQ", "IFNE"})) return Use::kept;
   if (is_one_of(name, {"MSET", "MSETNX"}) && i % 2 == 0 && i > 0) return Use::kept;
   if (is_one_of(name, {"HSET", "HMSET", "HSETNX"}) && i % 2 == 1 && i > 1) return Use::kept;
   if (i == 2 && name.is_word("PEXPIREAT")) return Use::moment;

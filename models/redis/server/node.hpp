@@ -58,6 +58,7 @@ class Node final : public sim::Process, private KeyWatcher {
   void set_persistence(PersistenceSettings settings);
   /// How long a restarted server reads its disk; until then it answers LOADING. Zero: no time.
   void set_loading_time(sim::Duration length) { loading_time_ = length; }
+  void set_version(Version version) { database_.set_version(version); }
   /// What CONFIG GET shows of it at first, and what holds after each start.
   void set_configuration(Configuration file) { database_.set_configuration(std::move(file)); }
   /// Lets it acknowledge once a second what it has, as Redis does, while it is a replica; see

@@ -103,6 +103,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   sim::Simulation simulation(world);
   sim::Clock clock(world, sim::Duration::seconds(1000), 0);
   Database database(scripts);
+  database.set_version(Version::redis_8_4);
   const auto table = command_table();
   const std::uint8_t* const end = data + size;
   const auto next = [&]() -> std::uint8_t { return data < end ? *data++ : 0; };

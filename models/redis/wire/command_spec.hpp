@@ -30,7 +30,9 @@ enum CommandFlags : std::uint16_t {
   kSubscriber = 128,      ///< allowed to a connection that has subscribed to something
   kWhileLoading = 512,    ///< answered also while the server reads its keys from the disk
   kNoTransaction = 2048,  ///< refused while a transaction queues
-  kContainer = 1024       ///< has subcommands: each has an entry of its own
+  kContainer = 1024,      ///< has subcommands: each has an entry of its own
+  kSinceRedis84 = 4096,   ///< no other server knows it
+  kSinceValkey90 = 8192   ///< no other server knows it
 };
 
 struct CommandSpec {

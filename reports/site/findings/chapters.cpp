@@ -101,8 +101,8 @@ std::span<const Family> families() {
        "Key and end in one command. The server counts the lease; what differs is how an owner gives back, and whether "
        "it can be told from a late one.",
        "键与期限在一条命令里。租期由服务器计算；区别在于如何释放，以及能否识别迟到的持有者。",
-       {"set-nx-px-plain-del", "set-nx-px-get-del", "set-nx-px-lua", "set-nx-px-watch-release", "fenced-write",
-        "master-replica-lock"}},
+       {"set-nx-px-plain-del", "set-nx-px-get-del", "set-nx-px-lua", "set-nx-px-delex", "set-nx-px-delifeq",
+        "set-nx-px-watch-release", "fenced-write", "master-replica-lock"}},
       {"redis-in-action",
        "Redis in Action",
        "《Redis 实战》",

@@ -120,6 +120,21 @@ std::span<const AlgorithmText> texts_of_plain_locks() {
        "服务器上计时，正在工作或停顿的持有者看不到它结束。",
        {kTokenKey},
        {"models/locks/redis/set_nx_px_lua.cpp", "models/locks/redis/delete_if_mine.lua"}},
+      {"set-nx-px-delex",
+       "SET NX PX；用 DELEX IFEQ 释放",
+       "What Redis' manual gives for one server since version 8.4: the script that compares and deletes has become a "
+       "command. The server refuses to delete what is another's; the lease ends under an owner that is late all the "
+       "same.",
+       "从 8.4 版起 Redis 手册为单服务器给出的做法：比较并删除的脚本变成了一条命令。服务器不会删除属于别人的键；"
+       "但对迟到的持有者，租期照样会到。",
+       {kTokenKey},
+       {"models/locks/redis/set_nx_px_delex.cpp"}},
+      {"set-nx-px-delifeq",
+       "SET NX PX；用 DELIFEQ 释放",
+       "The same on Valkey 9, whose command for it is DELIFEQ.",
+       "在 Valkey 9 上的同一把锁，那里的命令叫 DELIFEQ。",
+       {kTokenKey},
+       {"models/locks/redis/set_nx_px_delex.cpp"}},
       {"set-nx-px-watch-release",
        "SET NX PX；在事务中用 WATCH、GET、比较、DEL 释放",
        "The release of the time before scripts: WATCH makes the server note whether the key changes, and the "

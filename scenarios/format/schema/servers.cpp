@@ -7,6 +7,7 @@
 #include "models/servers/server_kind.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/value.hpp"
+#include "scenarios/story/own_lock.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
@@ -284,7 +285,26 @@ void read_servers(const Node& node, Draft& draft) {
   }
 }
 
+namespace {
+
+/// A server that does not say which it is can do what the lock needs.
+void check_server_versions(const Node& root, const Draft& draft) {
+  const models::locks::Entry* entry = find_entry(draft.scenario.lock, draft.catalogue);
+  const Node* tables = find(root, "server");
+  if (entry == nullptr || entry->server_version.empty() || tables == nullptr) return;
+  const std::vector<ServerSpec>& servers = draft.scenario.servers;
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    if (draft.server_kind.has_version(servers[i].settings, entry->server_version)) continue;
+    fail(*find(tables_of(*tables, "[[server]]")[i], "version"),
+         std::string(entry->id) + " needs commands that this server does not have; write \"" +
+             std::string(entry->server_version) + "\", or leave it out");
+  }
+}
+
+}  // namespace
+
 void check_server_kind(const Node& root, const Draft& draft) {
+  check_server_versions(root, draft);
   if (draft.server_kind.is_redis()) return;
   const std::string why = ", which only Redis has so far; the algorithm of [lock] runs on servers of kind " +
                           in_quotes(draft.server_kind.name());
