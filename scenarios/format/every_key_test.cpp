@@ -300,6 +300,7 @@ snapshot_delay = "5ms"
 min_replicas = 1
 min_replicas_max_lag = "2s"
 priority = 7
+version = "8.4"
 
 [sentinels]
 primary = "second"

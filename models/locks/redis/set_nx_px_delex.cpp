@@ -1,6 +1,6 @@
 // SET NX PX with a random value, and a release that is one command of the server: DELEX IFEQ of Redis 8.4, DELIFEQ of
 // Valkey 9.
-// Source: redis.io distlock page ("DELEX key IFEQ my_random_value"), redis/docs of August 2026; Valkey 9.0 release notes.
+// Source: redis.io distlock page of August 2026 ("DELEX key IFEQ my_random_value"); Valkey 9.0, commands/delifeq.json.
 // Claims: own-release, recoverable within the lease; mutual-exclusion only while the work fits into what is left of it.
 // Breaks: delex-pause-outlives-lease.
 

@@ -20,7 +20,7 @@
 namespace lockstep::models::redis {
 namespace {
 
-constexpr std::size_t kDigits = 16;
+constexpr std::size_t kDigestLength = 16;
 
 /// XXH3 of 64 bits in hexadecimal digits; or that there is nothing yet that it could be taken of.
 std::variant<std::string, Reply> digest_of(Call& call, const Value& text) {
@@ -57,7 +57,7 @@ std::optional<Comparison> comparison_of(const Value& word) {
 std::variant<bool, Reply> compare(Call& call, const Value& present, Comparison comparison, const Value& with) {
   if (comparison == Comparison::equal || comparison == Comparison::unequal)
     return call.equal(present, with) == holds_if_same(comparison);
-  if (with.text().size() != kDigits) return Reply::error("ERR must be exactly 16 hexadecimal characters");
+  if (with.text().size() != kDigestLength) return Reply::error("ERR must be exactly 16 hexadecimal characters");
   auto digest = digest_of(call, present);
   if (Reply* error = std::get_if<Reply>(&digest)) return std::move(*error);
   return with.is_word(std::get<std::string>(digest)) == holds_if_same(comparison);

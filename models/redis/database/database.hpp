@@ -27,7 +27,7 @@ namespace lockstep::models::redis {
 
 struct Notification;
 
-/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command, and knows what `Version`
+/// Behaves as a single redis-server 7.0.15 with its sixteen databases does, command by command, and has what `Version`
 /// says of later ones. Differences that are known and meant: docs/evidence/redis-fidelity.md.
 class Database final : private ScriptHost {
  public:
