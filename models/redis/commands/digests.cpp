@@ -22,13 +22,13 @@ namespace {
 
 constexpr std::size_t kDigestLength = 16;
 
-/// XXH3 of 64 bits in hexadecimal digits; or that there is nothing yet that it could be taken of.
-std::variant<std::string, Reply> digest_of(Call& call, const Value& text) {
+/// XXH3 of 64 bits; or that there is nothing yet that it could be taken of.
+std::variant<std::uint64_t, Reply> digest_of(Call& call, const Value& text) {
   const Timestamp* time = text.timestamp();
   if (time != nullptr && time->instant.anchor() != 0)
     return call.database.give_up("a digest needs the digits of a time, which an exploration does not have");
   const std::string bytes = text.text();
-  return fmt::format("{:016x}", XXH3_64bits(bytes.data(), bytes.size()));
+  return std::uint64_t{XXH3_64bits(bytes.data(), bytes.size())};
 }
 
 Reply remove(Call& call, Entry& entry) {
@@ -60,7 +60,10 @@ std::variant<bool, Reply> compare(Call& call, const Value& present, Comparison c
   if (with.text().size() != kDigestLength) return Reply::error("ERR must be exactly 16 hexadecimal characters");
   auto digest = digest_of(call, present);
   if (Reply* error = std::get_if<Reply>(&digest)) return std::move(*error);
-  return with.is_word(std::get<std::string>(digest)) == holds_if_same(comparison);
+  const std::uint64_t number = std::get<std::uint64_t>(digest);
+  // What has no letter may have come as a number, which is no word.
+  const bool is_it = with.is_word(fmt::format("{:016X}", number)) || with.text() == fmt::format("{:016x}", number);
+  return is_it == holds_if_same(comparison);
 }
 
 /// DELEX key [IFEQ value | IFNE value | IFDEQ digest | IFDNE digest]. As in Redis, a condition that does not exist is
@@ -98,7 +101,7 @@ Reply digest_command(Call& call) {
   if (present == nullptr) return wrong_type();
   auto digest = digest_of(call, *present);
   if (Reply* error = std::get_if<Reply>(&digest)) return std::move(*error);
-  return Reply::bulk(std::get<std::string>(digest));
+  return Reply::bulk(fmt::format("{:016x}", std::get<std::uint64_t>(digest)));
 }
 
 }  // namespace lockstep::models::redis

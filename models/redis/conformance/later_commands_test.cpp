@@ -52,6 +52,8 @@ TEST_CASE("DIGEST replies as Redis 8.4 does") {
       {"", "DIGEST mykey", "$16\r\n404a763b3f4c8c9a\r\n"},
       {"src/t_string.c stringDigest: %016", "SET mykey v8", "+OK\r\n"},
       {"", "DIGEST mykey", "$16\r\n0cc76dbb41381419\r\n"},
+      {"DIGEST with very long string", "SETRANGE zeros 300 x", ":301\r\n"},
+      {"", "DIGEST zeros", "$16\r\n805a42f34dc87bfb\r\n"},
       {"DIGEST against non-existing key", "DIGEST nonexistent", "$-1\r\n"},
       {"DIGEST against wrong type (list)", "LPUSH mylist element", ":1\r\n"},
       {"", "DIGEST mylist", kWrongType},
@@ -123,6 +125,9 @@ TEST_CASE("DELEX replies as Redis 8.4 does") {
       {"src/t_string.c validateHexDigest: the length alone", "DELEX mykey IFDEQ 9555e8555c62dcf", kNoDigest},
       {"", "DELEX mykey IFDEQ zzzzzzzzzzzzzzzz", ":0\r\n"},
       {"", "DELEX mykey IFDNE \"\"", kNoDigest},
+      {"a digest without a letter is no number", "SET key2 n1067", "+OK\r\n"},
+      {"", "DELEX key2 IFDNE 7065344192563511", ":0\r\n"},
+      {"", "DELEX key2 IFDEQ 7065344192563511", ":1\r\n"},
       {"src/db.c delexCommand: strcasecmp", "DELEX mykey IFDNE 9555E8555C62DCFD", ":0\r\n"},
       {"", "DELEX mykey ifdeq 9555E8555C62DCFD", ":1\r\n"},
   };
