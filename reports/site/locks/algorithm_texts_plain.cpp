@@ -14,7 +14,7 @@ const KeyLayout kTokenKey{"lock", "text: a random value of the owner's own, with
 }  // namespace
 
 std::span<const AlgorithmText> texts_of_plain_locks() {
-  static const std::array<AlgorithmText, 24> all{{
+  static const std::array<AlgorithmText, 26> all{{
       {"setnx-del",
        "没有期限的 SETNX，直接 DEL",
        "SETNX creates the key for whoever comes first; DEL gives the lock back. Nothing on the server says when a lock "
