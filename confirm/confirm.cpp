@@ -120,8 +120,9 @@ std::string why_not(const Scenario& scenario, const Catalogue& catalogue, const 
   const models::locks::Entry& entry = *scenarios::find_entry(scenario.lock, catalogue);
   for (const scenarios::ServerSpec& server : scenario.servers) {
     const models::redis::Version version = models::redis::version_of(server.settings, entry.server_version);
-    if (version == models::redis::Version::redis_7_0) continue;
-    return fmt::format("{} is {} {}, and the real servers here are Redis 7.0", server.name,
+    // Of one that is there already nobody knows what it is but whoever named it.
+    if (options.server || version == models::redis::Version::redis_7_0) continue;
+    return fmt::format("{} is {} {}, and the installed one is Redis 7.0: name a server that is one", server.name,
                        models::redis::is_valkey(version) ? "Valkey" : "Redis", models::redis::printed(version));
   }
   for (const FaultSpec& fault : scenario.faults) {

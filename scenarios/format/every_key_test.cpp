@@ -301,7 +301,6 @@ min_replicas = 1
 min_replicas_max_lag = "2s"
 priority = 7
 version = "8.4"
-
 [sentinels]
 primary = "second"
 quorum = 1
