@@ -301,6 +301,7 @@ min_replicas = 1
 min_replicas_max_lag = "2s"
 priority = 7
 version = "8.4"
+
 [sentinels]
 primary = "second"
 quorum = 1
@@ -585,8 +586,7 @@ TEST_CASE("a key with a value of another type is refused, or read; nothing is th
   for (const std::string_view file : kFiles) {
     const std::string text(file);
     for (std::size_t at = text.find(" = "); at != std::string::npos; at = text.find(" = ", at + 1)) {
-      const std::size_t begin = text.rfind('\n', at) + 1;
-      const std::size_t end = text.find('\n', at);
+      const std::size_t begin = text.rfind('\n', at) + 1, end = text.find('\n', at);
       if (text[begin] == ' ' || text[end - 1] == '[' || text.find(" = ", begin) != at) continue;
       for (const std::string_view other : {"5", "true", "[]", "[7]", "{}"}) {
         const auto result = parse(std::string(text).replace(at + 3, end - at - 3, other), "x.toml", catalogue());
