@@ -249,8 +249,7 @@ TEST_CASE("by hand: one parameter, given the other") {
   CHECK(give(story, "pause", 2'000_ms) == std::nullopt);  // all of its range
 }
 
-TEST_CASE(
-    "by hand: DELEX and DELIFEQ give nobody else's lock back, a plain DEL does; none lengthens the lease") {
+TEST_CASE("by hand: DELEX and DELIFEQ give nobody else's lock back, a plain DEL does; none lengthens the lease") {
   // A knows 8 after its SET at the latest and works 15; B's SET comes 80 after A's at the earliest and is known 2 later:
   // 8 + 15 + P > 80 + 2. A plain DEL travels 8 more, and removes what B's SET has made from 8 + 15 + P + 8 = 80 on.
   for (const std::string algorithm : {"set-nx-px-delex", "set-nx-px-delifeq", "set-nx-px-lua", "set-nx-px-plain-del"}) {
