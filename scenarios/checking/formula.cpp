@@ -70,8 +70,8 @@ class Asked {
   bool has_ended_ = false;
 };
 
-/// Where the property begins to break, as one length grows: a fault's, by its exact margin; how long clients work, by
-/// halving.
+/// Where the property begins to break, as one length grows: a fault's, by its exact margin; how long clients work, and
+/// by how much a client's clock jumps, by halving.
 class Margin {
  public:
   Margin(Asked& ask, const StoryLength& length, Duration far)
@@ -81,7 +81,8 @@ class Margin {
 
   /// Nothing: it breaks with nothing of it, or not up to `far`. `near`: where it is looked for first.
   std::optional<Extent> in(Scenario story, std::optional<Duration> near = {}, Duration step = {}) {
-    return length_.kind == Kind::fault ? by_margin(std::move(story)) : by_halving(std::move(story), near, step);
+    const bool is_explored = length_.kind == Kind::fault && !length_.is_one_length;
+    return is_explored ? by_margin(std::move(story)) : by_halving(std::move(story), near, step);
   }
 
  private:
@@ -306,6 +307,7 @@ class FormulaSearch {
       if (!slope && lengths_[i].kind == Kind::fault) formula.without.push_back(lengths_[i].name);
       if (slope && slope->value.sign() != 0) slopes.push_back(*slope);
     }
+    if (slopes.empty()) throw Gone();  // the border says it all
     formula.is_strict = at->attained;
     write(formula, main, base, *at, slopes);
     if (!show(formula, base, margin, slopes, *at)) throw Gone();
