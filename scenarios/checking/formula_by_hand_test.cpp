@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "scenarios/checking/check.hpp"
 #include "scenarios/checking/formula.hpp"
@@ -185,6 +186,23 @@ TEST_CASE("formula by hand: a fault of one length") {
                               "[[may]]\nkind = \"" + std::string(kind) + "\"\nlength = \"60ms\"\n", "46ms"),
                   "safe while ttl + least latency ≥ " + std::string(kind) + " + greatest latency + hold");
   }
+}
+
+// B works for longer than A, but only B's clock jumps, and so only A suffers from it: of a little jump, or none, B's work
+// decides, and the formula without the jump says so; from 17ms on A's does.
+TEST_CASE("formula by hand: a fault that does not matter near none, and does beyond") {
+  const std::string story =
+      "[lock]\nalgorithm = \"getset-java\"\nttl = \"146ms\"\n[network]\nlatency = [\"4ms\", \"7ms\"]\n"
+      "[[client]]\nname = \"A\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"36ms\"\nattempts = 1\n"
+      "[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"53ms\"\nattempts = 1\n" +
+      kPause + "[[may]]\nkind = \"jump\"\nclient = \"B\"\nby = \"52ms\"\n";
+  const Formulas found = formulas_of(parsed(story), catalogue(), "mutual-exclusion", {.max_events = 40'000'000});
+  REQUIRE(found.all.size() == 2);
+  CHECK(to_string(found.all[0]) == "safe while ttl + 2 least latency + 1ms ≥ pause + 2 greatest latency + hold of B");
+  CHECK(found.all[0].without == std::vector<std::string>{"jump"});
+  CHECK(to_string(found.all[1]) ==
+        "safe while ttl + 2 least latency + 1ms ≥ jump + 2 greatest latency + hold of A + pause");
+  CHECK(found.all[1].without.empty());
 }
 
 // A semaphore of one place, behind a lock without end. Under the lock (SETNX: 2 messages) A reads its clock, at s, draws
