@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstddef>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <ostream>
 #include <system_error>
 
@@ -35,6 +38,54 @@ bool is_kept(const std::string& file) {
   return !fs::exists(status) || fs::is_regular_file(status);
 }
 
+/// What every file that lockstep writes for an option contains, and hardly another file.
+struct Mark {
+  std::string_view option;
+  std::string_view text;
+};
+
+constexpr Mark kMarks[] = {
+    {"--junit", R"(<testsuite name="lockstep )"},
+    {"--export junit", R"(<testsuite name="lockstep )"},
+    {"--export sarif", R"("name": "lockstep")"},
+    {"--export shiviz", R"((?<host>\S*) (?<clock>{.*})\n(?<event>.*))"},
+    {"--export chrome-trace", R"("displayTimeUnit": "ms")"},
+    {"--export itf", R"("format": "ITF")"},
+    {"--export edn", ":type :invoke"},
+    {"--export dot", "digraph G {"},
+    {"--export graphml", "<graphml"},
+    {"--export markdown", "`lockstep "},
+    {"--export markdown's picture", R"(id="diagram" class="diagram")"},
+    {"--history", ":type :invoke"},
+    {"--history", R"("type":"invoke")"},
+    {"--html", "lockstep linearize"},
+    {"--single", "Lockstep"},
+    {"--witness", "\nsource = \"lockstep check "},
+    {"--worst", "\nsource = \"lockstep check "},
+    {"--graph", "digraph G {"},
+    {"--graph", "<graphml"},
+    {"--wait-for", "digraph wait_for {"},
+    {"--margins-json", R"({"lockstep":)"},
+    {"--checkpoint", "lockstep checkpoint "},
+    {"--record", ""},  // the command reads it, and refuses what is no record
+    {"--table", "lockstep confirm"},
+};
+
+/// A file that is there, has something in it, and was not written by lockstep for this option: a list of files in a
+/// shell may have put a story where a result should go.
+bool is_foreign(const OutputFile& output) {
+  constexpr std::size_t kLooked = 1U << 20U;
+  std::error_code error;
+  if (!fs::is_regular_file(output.file, error)) return false;
+  std::string head(kLooked, '\0');
+  std::ifstream in(output.file, std::ios::binary);
+  in.read(head.data(), static_cast<std::streamsize>(head.size()));
+  head.resize(static_cast<std::size_t>(in.gcount()));
+  return !head.empty() && std::none_of(std::begin(kMarks), std::end(kMarks), [&](const Mark& mark) {
+    return mark.option == output.option && head.find(mark.text) != std::string::npos;
+  });
+}
+
 }  // namespace
 
 std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std::span<const std::string> inputs) {
@@ -49,6 +100,9 @@ std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std
       if (are_same(file, files[j].file))
         return fmt::format("{} and {} name the same file, {}; name another", files[j].option, option, one_line(file));
     }
+    if (is_foreign(files[i]))
+      return fmt::format("{} {} is there, and is none that lockstep wrote; remove it, or name another file", option,
+                         one_line(file));
   }
   return std::nullopt;
 }

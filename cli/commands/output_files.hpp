@@ -12,8 +12,8 @@
 
 namespace lockstep::cli {
 
-/// What is wrong with them before any work is done: one would overwrite an input, or another of them. Nothing if all is
-/// well.
+/// What is wrong with them before any work is done: one would overwrite an input, another of them, or what lockstep did
+/// not write for this option. Nothing if all is well.
 std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std::span<const std::string> inputs);
 
 /// "cannot write FILE: Permission denied".

@@ -158,14 +158,15 @@ TEST_CASE("check: a checkpoint that is damaged, foreign or of another version is
   REQUIRE(cli::called({"check", folder.story(), "--checkpoint", folder.checkpoint(), "--max-traces", "600"}).exit == 3);
   const std::string good = content_of(folder.checkpoint());
   REQUIRE(good.size() > 100);
-  const auto refuses = [&](const std::string& bad, std::string_view message, const std::vector<std::string>& args) {
+  const auto refuses = [&](const std::string& bad, std::string_view message, const std::vector<std::string>& args,
+                           std::string_view remedy = "leave out --resume to begin anew") {
     std::ofstream(folder.checkpoint(), std::ios::binary) << bad;
     const cli::Called result = cli::called(args);
     INFO(result.err);
     CHECK(result.exit == 2);
     CHECK(result.out.empty());
     CHECK(result.err.find(message) != std::string::npos);
-    CHECK(result.err.find("leave out --resume to begin anew") != std::string::npos);
+    CHECK(result.err.find(remedy) != std::string::npos);
     CHECK(content_of(folder.checkpoint()) == bad);
   };
   refuses(good.substr(0, good.size() / 2), "this checkpoint is damaged", resume);
@@ -173,7 +174,7 @@ TEST_CASE("check: a checkpoint that is damaged, foreign or of another version is
   changed[good.size() / 2] = changed[good.size() / 2] == '7' ? '8' : '7';
   refuses(changed, "this checkpoint is damaged", resume);
   refuses("lockstep checkpoint 0\n" + good.substr(good.find('\n') + 1), "no checkpoint of this version", resume);
-  refuses("digraph {}\n", "no checkpoint of this version", resume);
+  refuses("digraph {}\n", "is none that lockstep wrote", resume, "remove it, or name another file");
   refuses(good, "belongs to another story", {"check", folder.other(), "--checkpoint", folder.checkpoint(), "--resume"});
   std::vector<std::string> unreduced = resume;
   unreduced.emplace_back("--no-reduction");

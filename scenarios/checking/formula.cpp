@@ -70,8 +70,8 @@ class Asked {
   bool has_ended_ = false;
 };
 
-/// Where the property begins to break, as one length grows: a fault's, by its exact margin; how long clients work, by
-/// halving.
+/// Where the property begins to break, as one length grows: a fault's, by its exact margin; how long clients work, and
+/// by how much a client's clock jumps, by halving.
 class Margin {
  public:
   Margin(Asked& ask, const StoryLength& length, Duration far)
@@ -81,7 +81,8 @@ class Margin {
 
   /// Nothing: it breaks with nothing of it, or not up to `far`. `near`: where it is looked for first.
   std::optional<Extent> in(Scenario story, std::optional<Duration> near = {}, Duration step = {}) {
-    return length_.kind == Kind::fault ? by_margin(std::move(story)) : by_halving(std::move(story), near, step);
+    const bool is_explored = length_.kind == Kind::fault && !length_.is_one_length;
+    return is_explored ? by_margin(std::move(story)) : by_halving(std::move(story), near, step);
   }
 
  private:
@@ -298,6 +299,7 @@ class FormulaSearch {
         {lengths_[main].name, lengths_[main].is_work, works_less, is_whole, *at, least_work(base)});
     if (only_borders_) return std::nullopt;
     std::vector<Slope> slopes;
+    std::vector<std::size_t> idle;  // faults of which a little moves nothing
     Formula formula;
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
       if (i == main) continue;
@@ -305,10 +307,15 @@ class FormulaSearch {
       // A length of which nothing is known stays as it is, and so does one that does not matter.
       if (!slope && lengths_[i].kind == Kind::fault) formula.without.push_back(lengths_[i].name);
       if (slope && slope->value.sign() != 0) slopes.push_back(*slope);
+      if (slope && slope->value.sign() == 0 && lengths_[i].kind == Kind::fault) idle.push_back(i);
     }
+    if (slopes.empty()) throw Gone();  // the border says it all
     formula.is_strict = at->attained;
     write(formula, main, base, *at, slopes);
     if (!show(formula, base, margin, slopes, *at)) throw Gone();
+    for (const std::size_t i : idle) {
+      if (!stays(formula, base, margin, slopes, *at, i)) formula.without.push_back(lengths_[i].name);
+    }
     return formula;
   }
 
@@ -491,6 +498,21 @@ class FormulaSearch {
     }
     for (std::size_t k = 0; k < box.size(); ++k) formula.terms[k + 1].box = box[k];
     return formula.corners > 0;
+  }
+
+  /// Whether all was the same with all of a fault that the file allows, which then belongs to `base`: what is little
+  /// may matter where it is more than something else.
+  bool stays(const Formula& formula, Point& base, Margin& margin, const std::vector<Slope>& slopes, const Extent& at,
+             std::size_t fault) {
+    Point with = base;
+    with.set(fault, lengths_[fault].value);
+    std::vector<sim::DurationRange> box;
+    for (std::size_t k = 0; k < slopes.size(); ++k) box.push_back(formula.terms[k + 1].box);
+    Formula again = formula;
+    if (!is_margin(known_margin(margin, with, at.value, {}), fraction(at.value), at)) return false;
+    if (!is_shown(again, with, margin, slopes, at, box)) return false;
+    base.set(fault, lengths_[fault].value);
+    return true;
   }
 
   const Scenario& story_;

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <vector>
 
 #include "scenarios/checking/check.hpp"
 #include "scenarios/checking/formula.hpp"
@@ -37,13 +38,13 @@ std::string one_that_works(const std::string& lock, const std::string& hold, con
          rest;
 }
 
-void check_margin(const std::string& story, checker::Extent expected) {
+void check_margin(const std::string& story, checker::Extent expected, const std::string& kept = "mutual-exclusion") {
   CheckOptions options;
   options.second_opinion = false;
-  options.exploration.asks = [](std::string_view property) { return property == "mutual-exclusion"; };
+  options.exploration.asks = [&](std::string_view property) { return property == kept; };
   auto found = check(parsed(story), catalogue(), options);
   if (const auto* problem = std::get_if<Diagnostic>(&found)) FAIL(problem->to_string());
-  const ExploredProperty& property = std::get<Exploration>(found).property("mutual-exclusion");
+  const ExploredProperty& property = std::get<Exploration>(found).property(kept);
   REQUIRE(property.thresholds.size() == 1);
   CHECK(property.thresholds.front().is_exact);
   CHECK(property.thresholds.front().infimum == expected);
@@ -51,8 +52,9 @@ void check_margin(const std::string& story, checker::Extent expected) {
 
 const bool kAll = sim::cases<int>(1, 0) == 1;
 
-void check_formula(const std::string& story, const std::string& expected) {
-  const Formulas found = formulas_of(parsed(story), catalogue(), "mutual-exclusion", {.max_events = 40'000'000});
+void check_formula(const std::string& story, const std::string& expected,
+                   const std::string& kept = "mutual-exclusion") {
+  const Formulas found = formulas_of(parsed(story), catalogue(), kept, {.max_events = 40'000'000});
   INFO(story << "no formula: " << found.why);
   REQUIRE(found.all.size() == 1);
   CHECK(to_string(found.all.front()) == expected);
@@ -159,6 +161,67 @@ TEST_CASE("formula by hand: a session of Consul, at the figures of one file") {
                               "[\"21900ms\", \"22100ms\"]",
                               "[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"60s\"]\n"),
                {15'000_ms + 2'000_ms + 1_ms - 4_ms, false});
+}
+
+// B's clock is ahead by S: it takes A's time for over S earlier, and does the rest as above.
+TEST_CASE("formula by hand: a timestamp by the holder's clock, and a clock that is ahead") {
+  const std::string skew = "[[may]]\nkind = \"skew\"\nclient = \"B\"\nby = [\"0ms\", \"1s\"]\n";
+  check_formula(two_clients("\"setnx-ts-del-setnx\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", skew),
+                "safe while ttl + 4 least latency ≥ skew + 2 greatest latency + hold");
+  check_formula(two_clients("\"sql-lease-row\"\nlease = \"100ms\"", "[\"1ms\", \"4ms\"]", skew),
+                "safe while lease + 4 least latency ≥ skew + 2 greatest latency + hold");
+}
+
+// It need not be ahead from the start: a clock that jumps by J after A has looked at its own is the same to A.
+TEST_CASE("formula by hand: a timestamp by the holder's clock, and a clock that jumps") {
+  const std::string jump = "[[may]]\nkind = \"jump\"\nclient = \"B\"\nby = \"50ms\"\n";
+  check_formula(two_clients("\"getset-java\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]", jump),
+                "safe while ttl + 2 least latency + 1ms ≥ jump + 2 greatest latency + hold");
+}
+
+// A file that has one length of a fault has all shorter ones as well: the formula is that of the range.
+TEST_CASE("formula by hand: a fault of one length") {
+  for (const char* kind : {"pause", "delay"}) {
+    check_formula(two_clients("\"set-nx-px-lua\"\nttl = \"100ms\"", "[\"1ms\", \"4ms\"]",
+                              "[[may]]\nkind = \"" + std::string(kind) + "\"\nlength = \"60ms\"\n", "46ms"),
+                  "safe while ttl + least latency ≥ " + std::string(kind) + " + greatest latency + hold");
+  }
+}
+
+// B works for longer than A, but only B's clock jumps, and so only A suffers from it: of a little jump, or none, B's work
+// decides, and the formula without the jump says so; from 17ms on A's does.
+TEST_CASE("formula by hand: a fault that does not matter near none, and does beyond") {
+  const std::string story =
+      "[lock]\nalgorithm = \"getset-java\"\nttl = \"146ms\"\n[network]\nlatency = [\"4ms\", \"7ms\"]\n"
+      "[[client]]\nname = \"A\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"36ms\"\nattempts = 1\n"
+      "[[client]]\nname = \"B\"\nacquire_at = [\"0ms\", \"1s\"]\nhold = \"53ms\"\nattempts = 1\n" +
+      kPause + "[[may]]\nkind = \"jump\"\nclient = \"B\"\nby = \"52ms\"\n";
+  const Formulas found = formulas_of(parsed(story), catalogue(), "mutual-exclusion", {.max_events = 40'000'000});
+  REQUIRE(found.all.size() == 2);
+  CHECK(to_string(found.all[0]) == "safe while ttl + 2 least latency + 1ms ≥ pause + 2 greatest latency + hold of B");
+  CHECK(found.all[0].without == std::vector<std::string>{"jump"});
+  CHECK(to_string(found.all[1]) ==
+        "safe while ttl + 2 least latency + 1ms ≥ jump + 2 greatest latency + hold of A + pause");
+  CHECK(found.all[1].without.empty());
+}
+
+// A semaphore of one place, behind a lock without end. Under the lock (SETNX: 2 messages) A reads its clock, at s, draws
+// a number (2) and joins (2), and gives the lock back (WATCH, GET, EXEC: 6), so that it knows at s + 10L: a pause before
+// that keeps B away from the lock. A works until s + 10L + P + H. B reads its own clock at s + T, which drops A's entry,
+// and knows ten messages later.
+TEST_CASE("formula by hand: a semaphore of places that are over by the clock of those who come") {
+  check_formula(two_clients("\"ria-sem-fair-locked\"\nlimit = 1\nttl = \"200ms\"", "[\"1ms\", \"4ms\"]", kPause),
+                "safe while ttl + 10 least latency ≥ pause + 10 greatest latency + hold", "capacity");
+}
+
+// A session of ZooKeeper ends T after the server has heard of it last, at e, when it created the node. The work is
+// shorter than a third of T, so that no ping is due before the pause. A works until e + L + H + P; B's node is created
+// at e + T at the earliest, and it knows an answer later.
+TEST_CASE("formula by hand: a session of ZooKeeper, at the figures of one file") {
+  check_margin(one_that_works("\"zk-ephemeral-create\"\nsession_timeout = \"3s\"\nwait = \"10ms\"", "20ms",
+                              "[\"2900ms\", \"3100ms\"]",
+                              "[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = [\"0ms\", \"10s\"]\n"),
+               {3'000_ms + 1_ms - 4_ms - 20_ms, false});
 }
 
 }  // namespace lockstep::scenarios::formula_by_hand_test

@@ -53,14 +53,20 @@ Scenario world_of(std::uint64_t seed) {
     text += random.one_in(2) ? fmt::format("\"{}ms\"\n", hold)
                              : fmt::format("[\"{}ms\", \"{}ms\"]\n", hold, hold + random.between(1, 20));
   }
+  // Some have one length, and in the formula all up to any.
+  const auto length = [&] { return random.one_in(4) ? ms(5, 150) : std::string("[\"0ms\", \"5s\"]"); };
   if (!random.one_in(4)) {
-    text += "[[may]]\nkind = \"pause\"\nlength = [\"0ms\", \"5s\"]\n";
+    text += "[[may]]\nkind = \"pause\"\nlength = " + length() + "\n";
     if (random.one_in(4)) text += "times = 2\n";
     // Redisson's clients have tasks beside their work.
     if (random.one_in(4) && lock != 1) text += "during = \"work\"\n";
   }
-  if (random.one_in(4)) text += "[[may]]\nkind = \"jump\"\nby = [\"0ms\", \"5s\"]\n";
-  if (random.one_in(4)) text += "[[may]]\nkind = \"delay\"\nlength = [\"0ms\", \"5s\"]\n";
+  if (random.one_in(4)) {
+    text += "[[may]]\nkind = \"jump\"\n";
+    // A client's clock is known to jump by one length only.
+    text += random.one_in(2) ? "client = \"B\"\nby = " + ms(5, 150) + "\n" : "by = " + length() + "\n";
+  }
+  if (random.one_in(4)) text += "[[may]]\nkind = \"delay\"\nlength = " + length() + "\n";
   auto parsed = scenarios::parse(text, fmt::format("world-{}.toml", seed), catalogue());
   if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&parsed)) {
     fmt::print("{}\n{}", trouble->to_string(), text);

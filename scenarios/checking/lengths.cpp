@@ -116,28 +116,48 @@ void add_of_clients(std::vector<StoryLength>& all, const Scenario& story, std::s
   }
 }
 
+/// A clock of a client that jumps has, in an exploration, one length and no range.
+bool has_one_length(const Scenario& story, const MaySpec& may) {
+  const auto is_named = [&](const ClientSpec& client) {
+    return std::find(may.who.begin(), may.who.end(), client.name) != may.who.end();
+  };
+  return sim::is_own_event(may.kind) && std::any_of(story.clients.begin(), story.clients.end(), is_named);
+}
+
+/// The same fault with at most `most` of its length, to the sides to which the file has it. What the file has as one
+/// length is of any up to that one: a shorter one may do harm as well.
+DurationRange up_to(const DurationRange& length, Duration most, bool is_one_length) {
+  const Duration above = length.hi > Duration::zero() ? most : Duration::zero();
+  const Duration below = length.lo < Duration::zero() ? -most : Duration::zero();
+  if (is_one_length) return {below + above, below + above};
+  if (length.is_exact()) return {below, above};
+  if (length.hi < Duration::zero()) return {below, std::max(below, length.hi)};
+  return {length.lo < Duration::zero() ? below : std::min(length.lo, above), above};
+}
+
 void add_faults(std::vector<StoryLength>& all, const Scenario& story) {
   for (const MaySpec& may : story.may) {
     const std::string_view name = sim::entry_of(may.kind).parameter;
     if (name.empty() || sim::may_come_back(may.kind)) continue;
     const auto is_it = [&](const StoryLength& length) { return length.name == name; };
     if (std::any_of(all.begin(), all.end(), is_it)) continue;
-    const DurationRange range = *length_of(may);
-    const auto set = [name](Scenario& changed, Duration value) {
-      for (MaySpec& each : changed.may) {
-        if (sim::entry_of(each.kind).parameter != name) continue;
-        DurationRange& length = *length_of(each);
-        const bool has_below = length.lo < Duration::zero();
-        if (!has_below || length.hi > Duration::zero()) length.hi = value;
-        if (has_below) length.lo = -value;
-        length.lo = std::min(length.lo, length.hi);
-      }
+    StoryLength& added = all.emplace_back();
+    added.name = added.range = name;
+    added.kind = Kind::fault;
+    std::vector<std::function<void(Scenario&, Duration)>> setters;
+    for (std::size_t i = 0; i < story.may.size(); ++i) {
+      const MaySpec& each = story.may[i];
+      if (sim::entry_of(each.kind).parameter != name) continue;
+      const DurationRange range = *length_of(each);
+      const bool is_one_length = has_one_length(story, each);
+      added.is_one_length = added.is_one_length || is_one_length;
+      added.value = std::max({added.value, range.hi, -range.lo});
+      setters.emplace_back(
+          [=](Scenario& changed, Duration most) { *length_of(changed.may[i]) = up_to(range, most, is_one_length); });
+    }
+    added.set = [setters = std::move(setters)](Scenario& changed, Duration most) {
+      for (const auto& set : setters) set(changed, most);
     };
-    all.push_back({.name = std::string(name),
-                   .range = std::string(name),
-                   .kind = Kind::fault,
-                   .value = std::max(range.hi, -range.lo),
-                   .set = set});
   }
 }
 

@@ -27,7 +27,8 @@ struct StoryLength {
   sim::Duration value;
   /// The algorithm's own, which many send in whole milliseconds: another value should be whole milliseconds, too.
   bool is_setting = false;
-  bool is_work = false;  ///< how long a client works with the lock, at most
+  bool is_work = false;        ///< how long a client works with the lock, at most
+  bool is_one_length = false;  ///< a fault that is explored with one length, and not with all up to it
   std::function<void(Scenario&, sim::Duration)> set;
 };
 

@@ -144,8 +144,8 @@ constexpr std::array<Failure, 46> kFailures{{
      "INCR and ZADD of two clients interleave, and one permit too many is granted.",
      "两个客户端的 INCR 与 ZADD 交错，多发了一个许可。"},
     {"F004-8", "redis-in-action-notes", "ria-sem-fair",
-     "The counter wraps, and new clients rank before old ones.",
-     "计数器回绕，新来的客户端排到了旧的前面。", false},
+     "A client keeps 32 bits of the counter, and new clients rank before old ones.",
+     "客户端只保留计数器的 32 位，新来的客户端排到了旧的前面。", false},
 }};
 // clang-format on
 

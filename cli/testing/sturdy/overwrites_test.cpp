@@ -142,6 +142,84 @@ TEST_CASE("overwrites: no option overwrites a story, its script or a history, no
   }
 }
 
+TEST_CASE("overwrites: no option replaces a file that it has not written, and each replaces its own") {
+  const Folder folder("foreign");
+  // A deadlock, so that --wait-for has something to write; it breaks mutual-exclusion for nobody.
+  folder.write("deadlock.toml", R"(title = { en = "Two locks", zh = "两把锁" }
+[lock]
+algorithm = "setnx-del"
+[[client]]
+name = "A"
+locks = ["x", "y"]
+attempts = 1
+[[client]]
+name = "B"
+locks = ["y", "x"]
+attempts = 1
+)");
+  // Explored at once, and broken, so that there is a witness.
+  const std::string small = folder.in("small.toml");
+  folder.write("small.toml", R"(title = { en = "A lease that is too short", zh = "租期太短" }
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "10ms"
+[network]
+latency = "1ms"
+[[client]]
+name = ["A", "B"]
+acquire_at = ["0ms", "20ms"]
+hold = "50ms"
+attempts = 1
+)");
+  std::map<std::string, std::vector<std::string>> calls = calls_of(folder);
+  calls.erase("confirm");  // it wants a server: redis_confirm_test
+  for (auto& [command, call] : calls) std::replace(call.begin(), call.end(), folder.in("steal-expired.toml"), small);
+  const std::string mine = "title = \"mine\"\n-- function acquire(c) end\n# notes\n{}\n<html></html>\n";
+  for (const auto& [command, call] : calls) {
+    for (const auto& each : all_commands()) {
+      if (each->manual().name != command) continue;
+      for (const Writing& writing : writing_options(each->manual())) {
+        const bool is_history = writing.option == "--history";
+        const std::string ending = is_history ? ".edn" : writing.option == "--graph" ? ".dot" : "";
+        const std::string file = folder.in("result" + ending);
+        std::vector<std::string> args{command};
+        args.insert(args.end(), call.begin(), call.end());
+        if (writing.option == "--wait-for") args[1] = folder.in("deadlock.toml");
+        args.insert(args.end(), {writing.option, writing.before + file});
+        INFO(command << " " << writing.option << " " << writing.before);
+        folder.write("result" + ending, mine);
+        const Called refused = called(args);
+        CHECK(refused.exit == 2);
+        CHECK(contains(refused.err, "is there, and is none that lockstep wrote; remove it, or name another file"));
+        CHECK(refused.out.empty());
+        CHECK(content_of(file) == mine);
+        for (const char* before : {"not there", "empty", "its own"}) {
+          if (before == std::string("not there")) fs::remove(file);
+          if (before == std::string("empty")) folder.write("result" + ending, "");
+          const Called written = called(args);
+          INFO(before << ": " << written.err);
+          CHECK(written.exit != 2);
+          CHECK(content_of(file).size() > 20);
+        }
+        fs::remove(file);
+        fs::remove(folder.in("result.svg"));
+      }
+    }
+  }
+}
+
+TEST_CASE("overwrites: a story that the shell put where a result should go is kept") {
+  const Folder folder("glob");
+  const std::string first = folder.in("a.toml");
+  fs::copy_file(folder.in("steal-expired.toml"), first);
+  const std::string before = content_of(first);
+  // check --witness *.toml
+  const Called result = called({"check", "--witness", first, folder.in("steal-expired.toml")});
+  CHECK(result.exit == 2);
+  CHECK(contains(result.err, "--witness " + first + " is there, and is none that lockstep wrote"));
+  CHECK(content_of(first) == before);
+}
+
 TEST_CASE("overwrites: findings leave alone what somebody else has written, or has edited") {
   const Folder folder("found");
   const auto fuzz = [&](const std::string& found, const std::vector<std::string>& more = {}) {

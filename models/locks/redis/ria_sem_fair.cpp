@@ -1,8 +1,8 @@
 // Counting semaphore whose places go by a counter of the server: the clocks only say when a place is over.
 // Source: redis-in-action-notes, v4.0 ("combine with a counter"); Redis in Action, chapter 6.
 // Claims: capacity, fair, with equal clocks; recoverable.
-// Breaks: f004-7-counter-before-place (counting and joining are two steps), f004-8-counter-wraps (a counter of few
-//         bits).
+// Breaks: f004-7-counter-before-place (counting and joining are two steps), f004-8-counter-wraps (a client that
+//         keeps 32 bits of the counter).
 
 #include "models/locks/redis/ria_sem_fair.hpp"
 
@@ -16,7 +16,7 @@ using namespace sim::literals;
 using redis::Command;
 using redis::Reply;
 
-/// As a counter of so many bits, with sign, would have it.
+/// As a client has it that keeps so many bits, with a sign. The server counts with 64.
 std::int64_t RiaSemFair::wrapped(std::int64_t count) const {
   if (bits_ == 0) return count;
   const std::int64_t values = std::int64_t{1} << bits_;
@@ -60,8 +60,8 @@ std::vector<ParameterSpec> ria_sem_fair_parameters() {
           newcomers_lease_parameter("ttl", 10_s, "how long a place is kept, by the clocks of those who come later"),
           {.name = "counter_bits",
            .fallback = std::int64_t{0},
-           .meaning = "after so many bits, one of them the sign, the counter wraps; 0: never",
-           .one_for_all = "the counter is the server's"}};
+           .meaning = "how many bits of the counter a client keeps, one of them the sign; 0: all 64",
+           .one_for_all = "all clients are of one program"}};
 }
 
 Entry ria_sem_fair() {
