@@ -304,10 +304,12 @@ class FormulaSearch {
     for (std::size_t i = 0; i < lengths_.size(); ++i) {
       if (i == main) continue;
       const std::optional<Slope> slope = slope_of(i, base, margin, *at);
-      // A length of which nothing is known stays as it is, and so does one that does not matter.
-      if (!slope && lengths_[i].kind == Kind::fault) formula.without.push_back(lengths_[i].name);
-      if (slope && slope->value.sign() != 0) slopes.push_back(*slope);
-      if (slope && slope->value.sign() == 0 && lengths_[i].kind == Kind::fault) idle.push_back(i);
+      if (slope && slope->value.sign() != 0) {
+        slopes.push_back(*slope);
+      } else if (lengths_[i].kind == Kind::fault) {
+        slope ? idle.push_back(i) : formula.without.push_back(lengths_[i].name);
+      }
+      // Another length of which nothing is known stays as it is, and so does one that does not matter.
     }
     if (slopes.empty()) throw Gone();  // the border says it all
     formula.is_strict = at->attained;

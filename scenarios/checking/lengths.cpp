@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "scenarios/exploring/explored_story.hpp"
 #include "scenarios/story/own_lock.hpp"
 #include "sim/worlds/fault_kinds.hpp"
 
@@ -114,14 +115,6 @@ void add_of_clients(std::vector<StoryLength>& all, const Scenario& story, std::s
     for (std::size_t i = first; i < all.size(); ++i)
       all[i].is_work = field == &ClientSpec::hold && all[i].kind != Kind::least;
   }
-}
-
-/// A clock of a client that jumps has, in an exploration, one length and no range.
-bool has_one_length(const Scenario& story, const MaySpec& may) {
-  const auto is_named = [&](const ClientSpec& client) {
-    return std::find(may.who.begin(), may.who.end(), client.name) != may.who.end();
-  };
-  return sim::is_own_event(may.kind) && std::any_of(story.clients.begin(), story.clients.end(), is_named);
 }
 
 /// The same fault with at most `most` of its length, to the sides to which the file has it. What the file has as one

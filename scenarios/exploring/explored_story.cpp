@@ -101,6 +101,10 @@ std::string_view why_not_explored(const Scenario& scenario, const models::locks:
   return why;
 }
 
+bool has_one_length(const Scenario& scenario, const MaySpec& may) {
+  return is_own_event(may.kind) && victims_of(scenario, may).front().index < scenario.clients.size();
+}
+
 std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario) {
   std::vector<FaultBudget> budgets;
   for (const MaySpec& may : scenario.may) {
@@ -139,8 +143,7 @@ std::variant<std::vector<FaultBudget>, Diagnostic> fault_budgets(const Scenario&
           "an exploration knows clocks that drift and clocks that jump or are skewed, not clocks that do both; "
           "leave drift_ppm out, or name others here"};
     }
-    const bool is_client = budget.who.front().index < scenario.clients.size();
-    if (is_own_event(budget.kind) && is_client && !budget.range.is_exact()) {
+    if (has_one_length(scenario, may) && !budget.range.is_exact()) {
       return Diagnostic{
           scenario.file, may.at,
           "an exploration knows a client's clock to jump by one length, not by a range; write by = \"50ms\""};

@@ -25,6 +25,9 @@ bool sentinels_look_for_ever(const Scenario& scenario);
 /// In a sentence: its servers or its lock do what no exploration can follow. Empty: it can.
 std::string_view why_not_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue);
 
+/// Whether an exploration knows a fault with one length, and not with a range of them: a client's clock that jumps.
+bool has_one_length(const Scenario& scenario, const MaySpec& may);
+
 /// What `[[may]]` allows, one budget for each, in the order of the file. A diagnostic for what an exploration does not
 /// know.
 std::variant<std::vector<checker::FaultBudget>, Diagnostic> fault_budgets(const Scenario& scenario);

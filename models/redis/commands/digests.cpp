@@ -37,12 +37,6 @@ Reply remove(Call& call, Entry& entry) {
   return Reply::integer(1);
 }
 
-/// Whether the key holds something else for sure, whatever the time: then only those matter to this request who put
-/// this text there or take it away. Replicas hear of what a look has removed.
-bool holds_another(Call& call, const Value& text) {
-  return !call.database.records_effects() && call.keys.holds_another(call.key(), text);
-}
-
 }  // namespace
 
 std::optional<Comparison> comparison_of(const Value& word) {
@@ -72,7 +66,7 @@ Reply delex_command(Call& call) {
   const bool is_conditional = call.size() == 4;
   if (!is_conditional && call.size() != 2) return wrong_number_of_arguments(call);
   const std::optional<Comparison> comparison = is_conditional ? comparison_of(call.arguments[2]) : std::nullopt;
-  if (comparison == Comparison::equal && holds_another(call, call.arguments[3])) return Reply::integer(0);
+  if (comparison == Comparison::equal && surely_holds_another(call, call.arguments[3])) return Reply::integer(0);
   Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) return Reply::integer(0);
   if (!is_conditional) return remove(call, *entry);
@@ -86,7 +80,7 @@ Reply delex_command(Call& call) {
 
 /// DELIFEQ key value.
 Reply delifeq_command(Call& call) {
-  if (holds_another(call, call.arguments[2])) return Reply::integer(0);
+  if (surely_holds_another(call, call.arguments[2])) return Reply::integer(0);
   Entry* entry = call.keys.find(call.key(), call.clock);
   if (entry == nullptr) return Reply::integer(0);
   const Value* present = string_in(*entry);

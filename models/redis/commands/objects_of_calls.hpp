@@ -109,6 +109,12 @@ void set_deadline(Call& call, Entry& entry, const Deadline& time, TimeBase base)
 /// As PXAT and PEXPIREAT take it.
 Value moment_of(const Deadline& deadline);
 
+/// Whether the key holds something else for sure, whatever the time: then only those matter to this request who put
+/// this text there or take it away. Replicas hear of what a look has removed, so there it is looked at.
+inline bool surely_holds_another(Call& call, const Value& text) {
+  return !call.database.records_effects() && call.keys.holds_another(call.key(), text);
+}
+
 /// The string that an entry holds, or null if it holds something else.
 inline Value* string_in(Entry& entry) { return std::get_if<Value>(&entry.object); }
 

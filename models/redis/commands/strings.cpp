@@ -261,8 +261,7 @@ Reply get_command(Call& call) { return content(call.keys.find(call.key(), call.c
 
 Reply key_holds_command(Call& call) {
   const Value& text = call.arguments[2];
-  // Replicas hear of what a look has removed.
-  if (!call.database.records_effects() && call.keys.holds_another(call.key(), text)) return Reply::integer(0);
+  if (surely_holds_another(call, text)) return Reply::integer(0);
   Reply found = content(call.keys.find(call.key(), call.clock));
   if (found.is_error()) return found;
   return Reply::integer(found.is_bulk() && found.value() == text ? 1 : 0);

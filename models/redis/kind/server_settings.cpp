@@ -109,8 +109,7 @@ ServerSettings server_settings(const Settings& settings) {
           .snapshot_delay = settings.get("snapshot_delay", standard.snapshot_delay),
           .min_replicas = settings.get("min_replicas", standard.min_replicas),
           .min_replicas_max_lag = settings.get("min_replicas_max_lag", standard.min_replicas_max_lag),
-          .priority = settings.get("priority", standard.priority),
-          .version = settings.get<std::string>("version", "")};
+          .priority = settings.get("priority", standard.priority)};
 }
 
 Version version_of(const Settings& settings, std::string_view needed) {

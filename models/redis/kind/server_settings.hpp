@@ -22,7 +22,6 @@ struct ServerSettings {
   std::int64_t min_replicas = 0;
   sim::Duration min_replicas_max_lag = sim::Duration::seconds(10);
   std::int64_t priority = 100;
-  std::string version;  ///< one of `kVersions`; empty: the story does not say
 };
 
 /// Which server that is where the lock needs that version; empty: it needs none.
