@@ -87,9 +87,10 @@ Option text(Row row, std::optional<std::string>& to) {
   });
 }
 
-Option file(Row row, std::optional<std::string>& to) {
+Option file(Row row, std::vector<std::string_view> marks, std::optional<std::string>& to) {
   Option option = named(row, "a file", to);
   option.output = &to;
+  option.marks = std::move(marks);
   return option;
 }
 

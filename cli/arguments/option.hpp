@@ -21,6 +21,9 @@ namespace lockstep::cli {
 struct OutputFile {
   std::string option;  ///< "--junit"
   std::string file;
+  /// Every file that lockstep writes there contains one of these, and hardly another file. Empty: the command reads the
+  /// file first, and refuses it itself.
+  std::vector<std::string_view> marks;
 };
 
 struct Option {
@@ -41,6 +44,7 @@ struct Option {
   bool in_commas = false;                              ///< a word is several values
   Take take = nullptr;                                 ///< null: a row of help, and no option
   const std::optional<std::string>* output = nullptr;  ///< where the name of a file that it has written ends up
+  std::vector<std::string_view> marks = {};            ///< `OutputFile::marks`
 };
 
 /// A command as help shows it, and as calls are read.
@@ -82,8 +86,8 @@ Option word(Row row, Option::Take take, Option::Takes takes = Option::Takes::a_w
 Option flag(Row row, bool& to, bool value = true);
 /// Any word.
 Option text(Row row, std::optional<std::string>& to);
-/// A file to write, or a folder.
-Option file(Row row, std::optional<std::string>& to);
+/// A file to write, with `OutputFile::marks`, or a folder.
+Option file(Row row, std::vector<std::string_view> marks, std::optional<std::string>& to);
 Option folder(Row row, std::optional<std::string>& to);
 Option words(Row row, Option::Takes takes, std::vector<std::string>& to);
 /// Words, or several in one, with commas between them.

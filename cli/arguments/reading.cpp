@@ -190,9 +190,10 @@ std::variant<std::unique_ptr<Call>, Answer> read_arguments(std::span<const std::
 
   static_cast<Settings&>(*call) = settings;
   std::vector<OutputFile> named;
-  for (const auto& [format, file] : call->written) named.push_back({std::string(format->option), file});
+  for (const auto& [format, file] : call->written) named.push_back({std::string(format->option), file, {format->mark}});
   for (const Option& option : manual.options) {
-    if (option.output != nullptr && *option.output) named.push_back({std::string(option.name), **option.output});
+    if (option.output != nullptr && *option.output)
+      named.push_back({std::string(option.name), **option.output, option.marks});
   }
   call->outputs.insert(call->outputs.begin(), named.begin(), named.end());
   if (const std::string mistake = call->mistake(); !mistake.empty()) return wrong(mistake, manual.name);

@@ -226,11 +226,12 @@ std::string Check::take_export(const std::string& value) {
   if (!value.starts_with(kKind) || value.size() == kKind.size())
     return expected("--export", value, "sarif=FILE, the one format that check writes; run has others");
   sarif_ = value.substr(kKind.size());
-  outputs.push_back({"--export sarif", *sarif_});
+  outputs.push_back({"--export sarif", *sarif_, {reports::kSarifMark}});
   return "";
 }
 
 Manual Check::manual() {
+  constexpr std::string_view kWitnessMark = "\nsource = \"lockstep check ";
   scenarios::ExplorationOptions& how = options_.exploration;
   return {
       .name = "check",
@@ -255,21 +256,21 @@ that breaks it; --full has the rest. Several are shown as a table. Of directorie
            file({"--witness", "FILE",
                  "write the run that breaks the first broken property as a scenario file\n"
                  "(needs exactly one story)"},
-                witness_),
-           file({"--worst", "FILE", "likewise the run in which several hold the lock at once for longest"}, worst_),
+                {kWitnessMark}, witness_),
+           file({"--worst", "FILE", "likewise the run in which several hold the lock at once for longest"},
+                {kWitnessMark}, worst_),
            file({"--graph", "FILE",
                  "write the graph of all states, as DOT (.dot) or GraphML (.graphml); for small\n"
                  "worlds (needs exactly one story)"},
-                graph_),
+                {"digraph G {", "<graphml"}, graph_),
            file({"--wait-for", "FILE",
-                 "write who waits for whom in the deadlock that was found, as DOT (needs exactly one\n"
-                 "story)"},
-                wait_for_),
+                 "write who waits for whom in the deadlock that was found, as DOT (needs exactly one\nstory)"},
+                {"digraph wait_for {"}, wait_for_),
            file({"--margins-json", "FILE",
                  "write what happens for every pause, delay, skew and latency of the run and of the\n"
                  "witnesses, in pieces within which all times are linear, and from which event on a\n"
                  "violation cannot be avoided any more (docs/manual/margins.md; needs exactly one story)"},
-                margins_),
+                {R"({"lockstep":)"}, margins_),
            one_of({"--parameter", "P", "look for the threshold of P alone: a fault with a length, or restart_after"},
                   {sim::kFaultParameters.begin(), sim::kFaultParameters.end()},
                   [&how](std::size_t i) { how.parameter = sim::kFaultParameters[i]; }),
@@ -291,9 +292,8 @@ that breaks it; --full has the rest. Several are shown as a table. Of directorie
                  "also write what is not as expected, or still open, as SARIF 2.1.0, for code scanning"},
                 [this](const std::string& value) { return take_export(value); }),
            file({"--checkpoint", "FILE",
-                 "keep what has been explored in FILE, now and then and at a bound (needs\n"
-                 "exactly one story)"},
-                checkpoint_),
+                 "keep what has been explored in FILE, now and then and at a bound (needs\nexactly one story)"},
+                {"lockstep checkpoint "}, checkpoint_),
            flag({"--resume", "", "go on from the checkpoint"}, resume_),
            flag({"--no-reduction", "", "explore all interleavings, also those that cannot make a difference"},
                 how.reduction, false),

@@ -146,8 +146,9 @@ scenario so that nothing comes near the end of a lease. docs/manual/confirm.md h
                     file({"--record", "FILE",
                           "keep what came out, beside what the file knows of other scenarios; lockstep\n"
                           "list failures reads scenarios/confirmed.json"},
-                         record_),
-                    file({"--table", "FILE", "the same as a table for people (Markdown)"}, table_)},
+                         {}, record_),
+                    file({"--table", "FILE", "the same as a table for people (Markdown)"}, {"lockstep confirm"},
+                         table_)},
         .tail = R"(
 Exit status: 0 all confirmed, 1 something differs, 2 the input or the call was wrong or no server could be
 had, 3 something could not be played, or this machine was too busy for it.

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <ostream>
 #include <system_error>
 
@@ -38,59 +37,25 @@ bool is_kept(const std::string& file) {
   return !fs::exists(status) || fs::is_regular_file(status);
 }
 
-/// What every file that lockstep writes for an option contains, and hardly another file.
-struct Mark {
-  std::string_view option;
-  std::string_view text;
-};
-
-constexpr Mark kMarks[] = {
-    {"--junit", R"(<testsuite name="lockstep )"},
-    {"--export junit", R"(<testsuite name="lockstep )"},
-    {"--export sarif", R"("name": "lockstep")"},
-    {"--export shiviz", R"((?<host>\S*) (?<clock>{.*})\n(?<event>.*))"},
-    {"--export chrome-trace", R"("displayTimeUnit": "ms")"},
-    {"--export itf", R"("format": "ITF")"},
-    {"--export edn", ":type :invoke"},
-    {"--export dot", "digraph G {"},
-    {"--export graphml", "<graphml"},
-    {"--export markdown", "`lockstep "},
-    {"--export markdown's picture", R"(id="diagram" class="diagram")"},
-    {"--history", ":type :invoke"},
-    {"--history", R"("type":"invoke")"},
-    {"--html", "lockstep linearize"},
-    {"--single", "Lockstep"},
-    {"--witness", "\nsource = \"lockstep check "},
-    {"--worst", "\nsource = \"lockstep check "},
-    {"--graph", "digraph G {"},
-    {"--graph", "<graphml"},
-    {"--wait-for", "digraph wait_for {"},
-    {"--margins-json", R"({"lockstep":)"},
-    {"--checkpoint", "lockstep checkpoint "},
-    {"--record", ""},  // the command reads it, and refuses what is no record
-    {"--table", "lockstep confirm"},
-};
-
 /// A file that is there, has something in it, and was not written by lockstep for this option: a list of files in a
 /// shell may have put a story where a result should go.
 bool is_foreign(const OutputFile& output) {
   constexpr std::size_t kLooked = 1U << 20U;
   std::error_code error;
-  if (!fs::is_regular_file(output.file, error)) return false;
+  if (output.marks.empty() || !fs::is_regular_file(output.file, error)) return false;
   std::string head(kLooked, '\0');
   std::ifstream in(output.file, std::ios::binary);
   in.read(head.data(), static_cast<std::streamsize>(head.size()));
   head.resize(static_cast<std::size_t>(in.gcount()));
-  return !head.empty() && std::none_of(std::begin(kMarks), std::end(kMarks), [&](const Mark& mark) {
-    return mark.option == output.option && head.find(mark.text) != std::string::npos;
-  });
+  return !head.empty() && std::none_of(output.marks.begin(), output.marks.end(),
+                                       [&](std::string_view mark) { return head.find(mark) != std::string::npos; });
 }
 
 }  // namespace
 
 std::optional<std::string> refuse_outputs(std::span<const OutputFile> files, std::span<const std::string> inputs) {
   for (std::size_t i = 0; i < files.size(); ++i) {
-    const auto& [option, file] = files[i];
+    const auto& [option, file, marks] = files[i];
     if (!is_kept(file)) continue;
     for (const std::string& input : inputs) {
       if (are_same(file, input))

@@ -336,7 +336,7 @@ usage: lockstep report [FOLDER] [OPTIONS]
                     words({"--stories", "FILE|DIR...", "of these stories, \"scenarios\" if not said otherwise"},
                           Option::Takes::words, stories_),
                     file({"--single", "FILE", "instead: one page of one story that needs no other file, to be mailed"},
-                         single_),
+                         {"Lockstep"}, single_),
                     memory_bound(max_memory_)},
         .tail = R"(
 What was explored is kept in FOLDER/.results, and used again where story, program and bounds are the same.

@@ -76,9 +76,9 @@ std::string Run::take_export(const std::string& value) {
                        name);
   }
   const std::string& file = exports_.emplace_back(format, value.substr(sign + 1)).file;
-  outputs.push_back({"--export " + name, file});
+  outputs.push_back({"--export " + name, file, {format->mark}});
   if (format->picture_path != nullptr)
-    outputs.push_back({"--export " + name + "'s picture", format->picture_path(file)});
+    outputs.push_back({"--export " + name + "'s picture", format->picture_path(file), {format->picture_mark}});
   return std::string();
 }
 
@@ -108,7 +108,7 @@ impossible gets a message, and the others are run; the exit status is 2 then.
                   memory_bound(max_memory_),
                   file({"--history", "FILE",
                         "also write the operations of the one story, as EDN (FILE.edn) or JSON lines (FILE.jsonl)"},
-                       history_),
+                       {":type :invoke", R"("type":"invoke")"}, history_),
                   word(
                       {"--export", "KIND=FILE",
                        "also write the run for another tool, as often as you like (docs/manual/exports.md)\n"

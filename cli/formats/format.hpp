@@ -33,6 +33,7 @@ struct Format {
   std::string_view help;      ///< empty: commands say it themselves
   From from = From::lines;
   std::string (*write)(const Result& result, std::string_view command, const Output& output);
+  std::string_view mark = "";  ///< of `OutputFile::marks`, if it goes to a file
 };
 
 std::span<const Format> formats();

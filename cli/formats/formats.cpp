@@ -36,9 +36,9 @@ Format junit_format() {
           .argument = "FILE",
           .help = "also write the results as JUnit XML",
           .from = Format::From::cases,
-          .write = [](const Result& result, std::string_view command, const Output&) {
-            return reports::junit_xml("lockstep " + std::string(command), result.cases());
-          }};
+          .write = [](const Result& result, std::string_view command,
+                      const Output&) { return reports::junit_xml("lockstep " + std::string(command), result.cases()); },
+          .mark = R"(<testsuite name="lockstep )"};
 }
 
 Format html_format() {
@@ -46,7 +46,8 @@ Format html_format() {
           .argument = "FILE",
           .help = "also write a page with a picture of each of them",
           .from = Format::From::page,
-          .write = [](const Result& result, std::string_view, const Output&) { return result.page(); }};
+          .write = [](const Result& result, std::string_view, const Output&) { return result.page(); },
+          .mark = "lockstep linearize"};
 }
 
 std::span<const Format> formats() {

@@ -22,6 +22,7 @@ struct ExportInput {
 /// A row of the table in export.cpp: a format is a file that writes it, and a row.
 struct ExportFormat {
   std::string_view name;     ///< as on the command line
+  std::string_view mark;     ///< what each of its files contains, and hardly another file
   bool takes_many = false;   ///< any number of stories; else exactly one
   bool needs_trace = false;  ///< `Outcome::trace`
   bool needs_key_states = false;
@@ -31,6 +32,7 @@ struct ExportFormat {
   /// A picture that belongs to it: the file, and what is in it. Null: there is none.
   std::string (*picture_path)(std::string_view path) = nullptr;
   std::string (*write_picture)(const ExportInput& input) = nullptr;
+  std::string_view picture_mark = "";  ///< as `mark`
 };
 
 std::span<const ExportFormat> export_formats();

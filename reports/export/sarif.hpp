@@ -5,12 +5,16 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "reports/check/explored.hpp"
 #include "reports/run/verdicts.hpp"
 #include "scenarios/story/diagnostic.hpp"
 
 namespace lockstep::reports {
+
+/// What each of these logs contains, and hardly another file.
+inline constexpr std::string_view kSarifMark = R"("name": "lockstep")";
 
 /// One run with a rule for each property, and an error for each property of each story that is not as expected: at the
 /// expectation in its file, or where the file names the algorithm that claims the property. `not_run`: of stories that

@@ -144,36 +144,12 @@ TEST_CASE("overwrites: no option overwrites a story, its script or a history, no
 
 TEST_CASE("overwrites: no option replaces a file that it has not written, and each replaces its own") {
   const Folder folder("foreign");
-  // A deadlock, so that --wait-for has something to write; it breaks mutual-exclusion for nobody.
-  folder.write("deadlock.toml", R"(title = { en = "Two locks", zh = "两把锁" }
-[lock]
-algorithm = "setnx-del"
-[[client]]
-name = "A"
-locks = ["x", "y"]
-attempts = 1
-[[client]]
-name = "B"
-locks = ["y", "x"]
-attempts = 1
-)");
-  // Explored at once, and broken, so that there is a witness.
-  const std::string small = folder.in("small.toml");
-  folder.write("small.toml", R"(title = { en = "A lease that is too short", zh = "租期太短" }
-[lock]
-algorithm = "set-nx-px-lua"
-ttl = "10ms"
-[network]
-latency = "1ms"
-[[client]]
-name = ["A", "B"]
-acquire_at = ["0ms", "20ms"]
-hold = "50ms"
-attempts = 1
-)");
+  // Explored at once, and broken, so that there is a witness; and a deadlock for --wait-for.
+  const std::string broken = in_tree("scenarios/stories/redisson-source/f003-2-pause-margin.toml");
+  const std::string deadlock = in_tree("scenarios/stories/several-locks/opposite-orders.toml");
   std::map<std::string, std::vector<std::string>> calls = calls_of(folder);
   calls.erase("confirm");  // it wants a server: redis_confirm_test
-  for (auto& [command, call] : calls) std::replace(call.begin(), call.end(), folder.in("steal-expired.toml"), small);
+  for (auto& [command, call] : calls) std::replace(call.begin(), call.end(), folder.in("steal-expired.toml"), broken);
   const std::string mine = "title = \"mine\"\n-- function acquire(c) end\n# notes\n{}\n<html></html>\n";
   for (const auto& [command, call] : calls) {
     for (const auto& each : all_commands()) {
@@ -184,7 +160,7 @@ attempts = 1
         const std::string file = folder.in("result" + ending);
         std::vector<std::string> args{command};
         args.insert(args.end(), call.begin(), call.end());
-        if (writing.option == "--wait-for") args[1] = folder.in("deadlock.toml");
+        if (writing.option == "--wait-for") args[1] = deadlock;
         args.insert(args.end(), {writing.option, writing.before + file});
         INFO(command << " " << writing.option << " " << writing.before);
         folder.write("result" + ending, mine);
