@@ -144,10 +144,13 @@ class ServerKind {
   /// Whether what its servers answer depends on their wall clocks. False: leases end by clocks that no operator sets.
   virtual bool reads_wall_clock() const = 0;
   /// Whether a client that sends this learns from one server of the others: how many replicas have something, say.
-  /// Asked of servers that an exploration can follow.
-  virtual bool tells_of_others(std::span<const ServerSpec> servers, std::string_view request) const {
-    static_cast<void>(servers);
+  virtual bool tells_of_others(std::string_view request) const {
     static_cast<void>(request);
+    return false;
+  }
+  /// Whether one of these servers answers as others let it, whatever a client sends.
+  virtual bool depends_on_others(std::span<const ServerSpec> servers) const {
+    static_cast<void>(servers);
     return false;
   }
 

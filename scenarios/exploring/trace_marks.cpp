@@ -251,9 +251,9 @@ void TraceMarks::notice(const checker::Explorer& explorer, const sim::World& wor
     if (event.kind != sim::EventKind::message) continue;
     const sim::ProcessId to = explorer.process_at(i);
     if (is_service(to) != is_service(event.from)) {
-      const std::vector<models::ServerSpec>& servers = scenario_->servers;
       set(noticed_.met, is_service(to) ? to.index : event.from.index);
-      if (servers.front().kind->tells_of_others(servers, event.name)) noticed_.met = ~std::uint64_t{0};
+      if (servers_depend_on_each_other_ || scenario_->servers.front().kind->tells_of_others(event.name))
+        noticed_.met = ~std::uint64_t{0};
     }
     // A file may have thousands, of which `set` keeps no more.
     for (std::size_t b = 0; b < std::min(budgets_.size(), kBits); ++b) {

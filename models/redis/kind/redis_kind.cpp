@@ -25,10 +25,12 @@ class RedisKind final : public ServerKind {
   }
   /// Keys live until a moment of it; TIME.
   bool reads_wall_clock() const override { return true; }
-  bool tells_of_others(std::span<const ServerSpec> servers, std::string_view request) const override {
+  bool tells_of_others(std::string_view request) const override {
     static constexpr std::string_view kOfReplicas[] = {"WAIT", "WAITAOF", "FAILOVER", "ROLE", "INFO"};
-    return std::find(std::begin(kOfReplicas), std::end(kOfReplicas), request) != std::end(kOfReplicas) ||
-           std::any_of(servers.begin(), servers.end(),
+    return std::find(std::begin(kOfReplicas), std::end(kOfReplicas), request) != std::end(kOfReplicas);
+  }
+  bool depends_on_others(std::span<const ServerSpec> servers) const override {
+    return std::any_of(servers.begin(), servers.end(),
                        [](const ServerSpec& server) { return server_settings(server.settings).min_replicas > 0; });
   }
 
