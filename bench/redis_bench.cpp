@@ -195,6 +195,19 @@ int main(int count, char** words) {
     expect(database.execute(redis::Command{"SET", "lock", "client-a-1", "NX", "PX", 30'000}, clock).is_ok());
   });
   fmt::print("reset + SET NX PX                {:7.0f} ns\n", reset);
+  const auto watched = [&](int keys) {
+    return best_ns(1,
+                   [&](int) {
+                     for (int key = 0; key < keys; ++key)
+                       expect(database.execute(redis::Command{"WATCH", key}, clock).is_ok());
+                     expect(database.execute(redis::Command{"UNWATCH"}, clock).is_ok());
+                   }) /
+           keys;
+  };
+  const double few = watched(100);
+  const double thousands = watched(100'000);
+  fmt::print("WATCH, of 100 and 100,000 keys   {:7.0f} ns {:7.0f} ns, {:.1f} times as long\n", few, thousands,
+             thousands / few);
   fmt::print("memory of the Lua state          {:7} bytes, one for all servers of a world\n", scripts.memory_bytes());
   print_memory_of_an_idle_node();
   print_commands_with_messages({});

@@ -8,7 +8,9 @@
 
 #include "checker/properties/properties.hpp"
 #include "reports/site/findings/chapters.hpp"
+#include "reports/site/frame/property_markup.hpp"
 #include "reports/site/frame/template.hpp"
+#include "reports/words/property_names.hpp"
 #include "scenarios/story/failures.hpp"
 
 namespace lockstep::reports::site {
@@ -52,7 +54,7 @@ std::vector<Values> promises_of_locks(const Findings& findings) {
       const checker::Property* property = checker::find_property(name);
       const auto broken = std::count_if(findings.stories.begin(), findings.stories.end(),
                                         [&](const ListedStory& story) { return breaks(story, name); });
-      properties.push_back({{"name", name},
+      properties.push_back({{"property", property_markup(name)},
                             {"meaning", property != nullptr ? both(property->meaning, property->meaning_zh) : ""},
                             {"broken_in", both(fmt::format("Broken in {}.", counted(static_cast<std::size_t>(broken),
                                                                                     "story", "stories")),
@@ -70,7 +72,8 @@ std::string outcome_of(const ListedStory& story) {
   const std::vector<std::string_view> broken = broken_properties(story);
   if (broken.empty()) return fmt::format("<span class=\"good\">✓ {}</span>", both("nothing breaks", "均成立"));
   std::string names;
-  for (const std::string_view name : broken) names += fmt::format("{}{}", names.empty() ? "" : ", ", name);
+  for (const std::string_view name : broken)
+    names += (names.empty() ? "" : ", ") + both(name, property_in(Language::zh, name));
   return fmt::format("<span class=\"bad\">✗ {}</span>", names);
 }
 
@@ -101,7 +104,7 @@ std::vector<Values> matrices(const Findings& findings) {
   std::vector<Values> all;
   if (findings.matrix == nullptr || findings.matrix->cells.empty()) return all;
   for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
-    all.push_back({{"name", question.name},
+    all.push_back({{"property", property_markup(question.name)},
                    {"meaning", both(question.meaning, question.meaning_zh)},
                    {"table", matrix_table(findings, kIndex, question)}});
   return all;
@@ -112,7 +115,8 @@ std::vector<Values> claims(const Findings& findings) {
   for (const models::locks::Entry& entry : findings.catalogue->entries()) {
     std::vector<Values> claimed;
     for (const std::string_view claim : entry.claims)
-      claimed.push_back({{"name", claim}, {"found", claim_cell(findings, kIndex, entry.id, claim)}});
+      claimed.push_back(
+          {{"property", property_markup(claim)}, {"found", claim_cell(findings, kIndex, entry.id, claim)}});
     if (!claimed.empty())
       rows.push_back({{"algorithm", algorithm_link(findings, kIndex, entry.id)}, {"claimed", claimed}});
   }
@@ -181,7 +185,9 @@ std::string matrix_table(const Findings& findings, std::string_view from, const 
     if (has_any) rows.push_back(std::move(row));
   }
   if (rows.empty()) return "";
-  return table_of({fmt::format("Matrix: {}", question.name), fmt::format("矩阵：{}", question.name)}, heads, rows);
+  return table_of(
+      {fmt::format("Matrix: {}", question.name), fmt::format("矩阵：{}", property_in(Language::zh, question.name))},
+      heads, rows);
 }
 
 namespace {

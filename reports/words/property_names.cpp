@@ -28,11 +28,16 @@ constexpr Sentence kNames[] = {
 
 }  // namespace
 
-std::string property_in(Language language, std::string_view name) {
+std::string_view chinese_property(std::string_view name) {
   const auto* const known =
       std::find_if(std::begin(kNames), std::end(kNames), [&](const Sentence& each) { return each.english == name; });
-  if (language != Language::zh || known == std::end(kNames)) return std::string(name);
-  return std::string(known->chinese) + " " + std::string(name);
+  return known == std::end(kNames) ? std::string_view() : known->chinese;
+}
+
+std::string property_in(Language language, std::string_view name) {
+  const std::string_view chinese = chinese_property(name);
+  if (language != Language::zh || chinese.empty()) return std::string(name);
+  return std::string(chinese) + " " + std::string(name);
 }
 
 }  // namespace lockstep::reports

@@ -5,7 +5,9 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/properties/properties.hpp"
 #include "reports/site/frame/page.hpp"
+#include "reports/words/property_names.hpp"
 
 namespace lockstep::reports::site::testing {
 namespace {
@@ -50,6 +52,21 @@ void require_sound_attributes(const pugi::xml_node& element, std::set<std::strin
   }
 }
 
+bool is_in(pugi::xml_node node, std::string_view section) {
+  while (node && node.attribute("id").value() != section) node = node.parent();
+  return !node.empty();
+}
+
+/// Chinese readers are told a property by its Chinese name as well. Some parameters are called like properties.
+void require_chinese_before(const pugi::xml_node& code) {
+  const std::string name = text_of_page(code);
+  if (checker::find_property(name) == nullptr || is_in(code, "parameters")) return;
+  const pugi::xml_node before = code.previous_sibling("i");
+  INFO(name);
+  REQUIRE(std::string_view(before.attribute("lang").value()) == "zh");
+  REQUIRE(text_of_page(before) == std::string(chinese_property(name)) + " ");
+}
+
 }  // namespace
 
 pugi::xml_document read_back(const std::string& html) {
@@ -75,6 +92,7 @@ void require_sound(const std::string& html) {
   for (const pugi::xml_node& element : all) {
     const std::string_view name = element.name();
     require_sound_attributes(element, ids);
+    if (name == "code") require_chinese_before(element);
     scripts += name == "script" && std::string_view(element.attribute("type").value()) != "application/json" ? 1 : 0;
     styles += name == "style" ? 1 : 0;
     for (const std::string_view banned : {"iframe", "object", "embed", "form", "base", "link", "img"})

@@ -7,6 +7,7 @@
 #include "reports/listing/listing.hpp"
 #include "reports/picture/shape.hpp"
 #include "reports/site/findings/chapters.hpp"
+#include "reports/site/frame/property_markup.hpp"
 #include "reports/site/frame/template.hpp"
 #include "reports/site/index_page.hpp"
 #include "reports/site/locks/algorithm_texts.hpp"
@@ -87,7 +88,7 @@ void add_stories(const Findings& findings, const Entry& entry, const std::string
   for (const ListedStory* story : stories_of(findings, entry.id)) {
     std::vector<Values> properties;
     for (const std::string_view name : broken_properties(*story))
-      properties.push_back({{"name", name}, {"margin", margin_of(*story, name)}});
+      properties.push_back({{"property", property_markup(name)}, {"margin", margin_of(*story, name)}});
     Values& row = (properties.empty() ? kept : broken).emplace_back();
     row.set("link", story_link(path, *story));
     row.set("properties", properties);
@@ -114,9 +115,10 @@ std::string lines_of_text(std::string_view text, std::string_view before = "", s
 std::vector<Values> meanings() {
   std::vector<Values> all;
   for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
-    all.push_back({{"name", question.name}, {"meaning", both(question.meaning, question.meaning_zh)}});
+    all.push_back({{"name", property_markup(question.name)}, {"meaning", both(question.meaning, question.meaning_zh)}});
   for (const scenarios::MatrixFault& fault : scenarios::matrix_faults())
-    all.push_back({{"name", fault.name}, {"meaning", both(fault.meaning, fault.meaning_zh)}});
+    all.push_back(
+        {{"name", fmt::format("<code>{}</code>", fault.name)}, {"meaning", both(fault.meaning, fault.meaning_zh)}});
   return all;
 }
 
@@ -127,6 +129,7 @@ Values cell_details(const scenarios::MatrixCell& cell, const scenarios::MatrixAn
   return {
       {"fault", cell.fault->name},
       {"question", answer.question->name},
+      {"asked", property_markup(answer.question->name)},
       {"look", text.look},
       {"verdict", text.text},
       {"traces", answer.traces},
@@ -140,7 +143,7 @@ Values cell_details(const scenarios::MatrixCell& cell, const scenarios::MatrixAn
 std::string cells_table(const Findings& findings, const Entry& entry, const std::string& path) {
   std::vector<std::string> heads{both("Fault", "故障")};
   for (const scenarios::MatrixQuestion& question : scenarios::matrix_questions())
-    heads.push_back(fmt::format("{}<br/><span class=\"small\">{}</span>", question.name,
+    heads.push_back(fmt::format("{}<br/><span class=\"small\">{}</span>", property_markup(question.name),
                                 both(question.meaning, question.meaning_zh)));
   std::vector<std::vector<std::string>> rows;
   for (const scenarios::MatrixFault& fault : scenarios::matrix_faults()) {
@@ -270,7 +273,8 @@ Page algorithm_page(const Findings& findings, const Entry& entry) {
   page.above = {{"index.html", {"Overview", "总览"}}, {std::string(kList), {"Algorithms", "算法"}}};
   std::vector<Values> claims, graphs, sources;
   for (const std::string_view claim : entry.claims)
-    claims.push_back({{"name", claim}, {"found", claim_cell(findings, page.path, entry.id, claim)}});
+    claims.push_back(
+        {{"property", property_markup(claim)}, {"found", claim_cell(findings, page.path, entry.id, claim)}});
   for (const ListedGraph& listed : findings.graphs) {
     if (listed.algorithm == entry.id) graphs.push_back(drawn_graph(entry, listed));
   }

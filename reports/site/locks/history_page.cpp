@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "reports/site/frame/property_markup.hpp"
 #include "reports/site/frame/template.hpp"
 #include "reports/site/locks/algorithm_texts.hpp"
 
@@ -68,7 +69,8 @@ Values values_of(const Findings& findings, const HistoryStep& step, std::size_t 
                 {"repair", both(step.repair, step.repair_zh)}};
   if (const ListedStory* story = find_story(findings, step.story)) {
     std::vector<Values> broken;
-    for (const std::string_view name : broken_properties(*story)) broken.push_back({{"name", name}});
+    for (const std::string_view name : broken_properties(*story))
+      broken.push_back({{"property", property_markup(name)}});
     values.set("story", story_link(path, *story));
     values.set("is_sound", broken.empty());
     values.set("broken", broken);

@@ -10,8 +10,10 @@
 
 #include "reports/json/json.hpp"
 #include "reports/site/frame/page.hpp"
+#include "reports/site/frame/property_markup.hpp"
 #include "reports/site/frame/template.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
 #include "scenarios/deployment/deployment.hpp"
 #include "scenarios/families/family_story.hpp"
 #include "sim/worlds/fault_words.hpp"
@@ -63,23 +65,24 @@ std::string heading_of(const scenarios::Family& family) {
   if (family.property.empty())
     return both(fmt::format("{}, in the run above", name), fmt::format("上面这次运行中的{}", zh));
   return both(fmt::format("{}, in a run that breaks {}", name, family.property),
-              fmt::format("一次破坏 {} 的运行中的{}", family.property, zh));
+              fmt::format("一次破坏 {} 的运行中的{}", property_in(Language::zh, family.property), zh));
 }
 
 Text margin_line(const scenarios::FamilyMargin& margin) {
   const std::string from = sim::to_string(margin.broken_from);
   if (!margin.kept_up_to)
     return {fmt::format("{} is broken from the very beginning, {}.", margin.property, from),
-            fmt::format("{} 从一开始（{}）就被破坏。", margin.property, from)};
+            fmt::format("{} 从一开始（{}）就被破坏。", property_in(Language::zh, margin.property), from)};
   const std::string kept = sim::to_string(*margin.kept_up_to);
   return {fmt::format("{} is kept up to {}, and broken from {} on.", margin.property, kept, from),
-          fmt::format("{} 到 {} 为止成立，从 {} 起被破坏。", margin.property, kept, from)};
+          fmt::format("{} 到 {} 为止成立，从 {} 起被破坏。", property_in(Language::zh, margin.property), kept, from)};
 }
 
 Values piece_values(const FamilyPiece& piece) {
   std::vector<Values> broken;
   for (const scenarios::FamilyVerdict& verdict : piece.verdicts) {
-    if (verdict.verdict == checker::Verdict::violated) broken.push_back({{"name", verdict.property}});
+    if (verdict.verdict == checker::Verdict::violated)
+      broken.push_back({{"property", property_markup(verdict.property)}});
   }
   const bool is_possible = piece.impossible.empty();
   return {{"from", sim::to_string(piece.from)},

@@ -4,11 +4,11 @@
 
 #include <fmt/format.h>
 
-#include "checker/properties/properties.hpp"
 #include "reports/check/headline.hpp"
 #include "reports/json/json.hpp"
 #include "reports/picture/drawing.hpp"
 #include "reports/picture/shape.hpp"
+#include "reports/site/frame/property_markup.hpp"
 #include "reports/text/text.hpp"
 #include "reports/words/reasons.hpp"
 
@@ -18,14 +18,6 @@ namespace {
 using checker::Verdict;
 using picture::Diagram;
 using picture::escaped_markup;
-
-/// The name with what it means beside the pointer.
-std::string property_name(std::string_view name) {
-  const checker::Property* property = checker::find_property(name);
-  if (property == nullptr) return fmt::format("<code>{}</code>", escaped_markup(name));
-  return fmt::format("<code title=\"{}&#10;{}\">{}</code>", escaped_markup(property->meaning),
-                     escaped_markup(property->meaning_zh), escaped_markup(name));
-}
 
 std::string reason(const std::string& why) { return both(reason_in(Language::en, why), reason_in(Language::zh, why)); }
 
@@ -96,11 +88,10 @@ void add_verdicts(const Story& story, const Diagram& diagram, Values& page) {
   std::vector<Values> broken, held;
   for (const scenarios::Judgement& judgement : story.outcome.properties) {
     const checker::Finding& finding = judgement.finding;
-    if (finding.verdict == Verdict::holds) held.push_back({{"name", finding.property}});
+    if (finding.verdict == Verdict::holds) held.push_back({{"property", property_markup(finding.property)}});
     if (finding.verdict != Verdict::violated) continue;
     const std::vector<Values> evidence = evidence_of(finding, diagram);
-    broken.push_back({{"name", finding.property},
-                      {"property", property_name(finding.property)},
+    broken.push_back({{"property", property_markup(finding.property)},
                       {"observed", observed_in(story, finding)},
                       {"why", reason(finding.why)},
                       {"has_evidence", !evidence.empty()},
@@ -187,7 +178,7 @@ std::optional<Values> point_of_no_return(const scenarios::NoReturn& point, const
     en += " The point may be later: not everything could be looked at.";
     zh += "这一点也可能更晚：并非所有情况都能检查。";
   }
-  return Values{{"property", property_name(point.property)}, {"when", Text{en, zh}}};
+  return Values{{"property", property_markup(point.property)}, {"when", Text{en, zh}}};
 }
 
 std::vector<Values> promises(const StoryToTell& told) {
@@ -200,7 +191,7 @@ std::vector<Values> promises(const StoryToTell& told) {
     const bool is_nothing = finding.verdict == Verdict::not_judged && !says_something;
     if (is_nothing && !judgement.expected) continue;
     Values& row = rows.emplace_back();
-    row = {{"property", property_name(finding.property)},
+    row = {{"property", property_markup(finding.property)},
            {"ink", words_of(finding.verdict).look},
            {"sign", words_of(finding.verdict).sign},
            {"observed", observed_in(*told.story, finding)},

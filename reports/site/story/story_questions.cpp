@@ -5,6 +5,7 @@
 #include "reports/picture/shape.hpp"
 #include "reports/site/story/story_parts.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/property_names.hpp"
 
 namespace lockstep::reports::site {
 namespace {
@@ -80,7 +81,8 @@ std::vector<Values> ask_for_margin(const ExploredStory& explored) {
     return question(
         both(fmt::format("From which {} on can {} break? Add up the longest delays.", threshold.parameter,
                          property.name),
-             fmt::format("{} 从多大开始会破坏 {}？请把最长的延迟加起来。", threshold.parameter, property.name)),
+             fmt::format("{} 从多大开始会破坏 {}？请把最长的延迟加起来。", threshold.parameter,
+                         property_in(Language::zh, property.name))),
         both(threshold_text(explored, threshold, Language::en), threshold_text(explored, threshold, Language::zh)));
   }
   return {};
