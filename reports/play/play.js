@@ -122,6 +122,11 @@ async function edit(change) {
   await run();
 }
 
+byId("whole-width").addEventListener("click", () => {
+  const isAlone = byId("play").classList.toggle("alone");
+  byId("whole-width").setAttribute("aria-pressed", String(isAlone));
+});
+
 byId("undo").addEventListener("click", () => {
   const text = earlier.pop();
   byId("undo").disabled = earlier.length === 0;

@@ -103,6 +103,18 @@ async function testClicks() {
   check(!undone.includes(after.slice(-40)) || undone.length < after.length, "play: Undo takes the fault back");
 }
 
+/** For a diagram that is wider than its half of the window. */
+async function testWholeWidth() {
+  const stage = () => page.locator("#stage").evaluate((element) => element.clientWidth);
+  const half = await stage();
+  await page.locator("#whole-width").click();
+  check((await stage()) > 1150 && half < 800, "play: without the story's text the diagram has all of the width");
+  check(!(await page.locator("#text").isVisible()) && (await page.locator("#check").isVisible()), "play: the text is hidden, Check is not");
+  await shot("whole-width");
+  await page.locator("#whole-width").click();
+  check((await stage()) === half && (await page.locator("#text").isVisible()), "play: the text comes back");
+}
+
 /** By keyboard alone: the list's first line has the focus after each choice. */
 async function testByHand() {
   const before = await text();
@@ -357,7 +369,7 @@ async function testAccessibility() {
 
 try {
   await page.goto(address);
-  for (const test of [testClicks, testByHand, testForm, testMistakes, testOtherLock, testCheck, testSave, testHistory, testOtherOrigins, testLooks, testAccessibility]) {
+  for (const test of [testClicks, testWholeWidth, testByHand, testForm, testMistakes, testOtherLock, testCheck, testSave, testHistory, testOtherOrigins, testLooks, testAccessibility]) {
     try {
       await test();
     } catch (error) {
