@@ -79,6 +79,9 @@ void for_each_key(const JudgedHistory& judged, const checker::Model& model,
 
 /// "read -> 3", and for an operation of unknown outcome "write 3 ?".
 std::string operation_text(const JudgedHistory& judged, const checker::Model& model, std::uint32_t position);
+/// Why the operations of the conflict have no order, in plain words where a lock's are few: "Both were told that they
+/// got the lock, and process A had not released it". Requires: violated, with a conflict.
+std::string conflict_text(Language language, const JudgedHistory& judged, const checker::Model& model);
 /// "lines 12 to 15", "line 12, never ended".
 std::string lines_text(const JudgedHistory& judged, std::uint32_t position);
 /// Who did it, as the history names him.

@@ -244,8 +244,9 @@ void add_explanation(Values& values, const JudgedHistory& judged, const checker:
     values.set("conflict", conflict);
     values.set("conflict_size", grouped(result.conflict.size()));
     if (result.conflict.size() > listed_max) values.set("more", result.conflict.size() - listed_max);
-    values.set("is_minimal", result.is_minimal && result.conflict.size() > 1);
     values.set("is_several", result.conflict.size() > 1);
+    values.set("why", conflict_text(Language::en, judged, model));
+    values.set("why_zh", conflict_text(Language::zh, judged, model));
   }
   values.set("scene", scene_values(judged, model, scene_of(judged, model, options, kOperationsMax)));
 }

@@ -1,8 +1,13 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <map>
 #include <set>
 
 #include "reports/linearization/linearization.hpp"
+#include "reports/words/conflicts.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -155,6 +160,30 @@ std::string operation_text(const JudgedHistory& judged, const checker::Model& mo
   if (operation.is_unknown()) text += " ?";
   if (operation.phase == sim::Phase::fail) text += " (failed)";
   return text;
+}
+
+std::string conflict_text(Language language, const JudgedHistory& judged, const checker::Model& model) {
+  const bool zh = language == Language::zh;
+  const std::vector<std::uint32_t>& conflict = judged.result.conflict;
+  constexpr std::string_view kLocks[] = {"mutex", "owner-mutex", "reentrant-mutex"};
+  std::vector<ConflictingOperation> operations;
+  for (const std::uint32_t position : conflict) {
+    const HistoryOperation& operation = judged.recorded.operations.operations[position];
+    const std::string text = model.describe(judged.recorded.operations, operation);
+    operations.push_back({(zh ? "" : "process ") + process_text(judged, position), text.substr(0, text.find(' ')),
+                          operation.phase == sim::Phase::ok});
+  }
+  if (std::find(std::begin(kLocks), std::end(kLocks), model.name()) != std::end(kLocks)) {
+    if (std::optional<std::string> meaning = conflict_meaning(language, operations)) {
+      if (!zh) meaning->front() = static_cast<char>(std::toupper(meaning->front()));
+      return *std::move(meaning);
+    }
+  }
+  if (conflict.size() == 1) return zh ? "它本身就不可能" : "By itself it is impossible";
+  if (!judged.result.is_minimal) return zh ? "没有哪种顺序能同时解释它们" : "No order explains all of these";
+  return zh ? "没有哪种顺序能同时解释它们，去掉任何一个就可以"
+            : fmt::format("No order explains these {}, though one would without any one of them",
+                          grouped(conflict.size()));
 }
 
 std::string lines_text(const JudgedHistory& judged, std::uint32_t position) {

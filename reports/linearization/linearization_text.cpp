@@ -197,11 +197,7 @@ void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Mod
                           grouped(result.conflict.size())),
               width, 2);
   } else if (!result.conflict.empty()) {
-    std::string text =
-        result.conflict.size() == 1
-            ? std::string("By itself it is impossible: ")
-            : fmt::format("These {} operations cannot all have taken effect{}: ", grouped(result.conflict.size()),
-                          result.is_minimal ? ", though without any one of them the others could" : "");
+    std::string text = conflict_text(Language::en, judged, model) + ": ";
     for (std::size_t i = 0; i < result.conflict.size(); ++i) {
       if (i == kShownConflictMax) {
         text += fmt::format(" and {} more", grouped(result.conflict.size() - i));
