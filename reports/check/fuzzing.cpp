@@ -7,6 +7,7 @@
 #include "reports/json/json.hpp"
 #include "reports/run/verdicts.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -40,7 +41,9 @@ void add_finding(Lines& lines, const FuzzFinding& finding, const FuzzReportOptio
   Line head;
   head.append("✗ ", Ink::bad).append(printable(finding.title), Ink::strong);
   head.wrap_into(lines, options.width, 2);
-  add_prose(lines, fmt::format("{} of {}: {}", finding.property, finding.algorithm, finding.why), options.width, 2);
+  add_prose(lines,
+            fmt::format("{} of {}: {}", finding.property, finding.algorithm, reason_in(Language::en, finding.why)),
+            options.width, 2);
   add_prose(lines,
             fmt::format("first in run {}, after {:.1f} s; {} stories tried to make it small{}", grouped(finding.run),
                         seconds_of(finding.after_ms), grouped(finding.tried),
@@ -68,12 +71,14 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
                         grouped(s.violating)),
             options.width, 0);
   for (const auto& [reason, runs] : s.not_judged)
-    add_prose(lines, fmt::format("– {} not judged: {}", counted(runs, "run", "runs"), reason), options.width, 2,
-              Ink::warning);
+    add_prose(lines, fmt::format("– {} not judged: {}", counted(runs, "run", "runs"), reason_in(Language::en, reason)),
+              options.width, 2, Ink::warning);
   for (const FuzzFinding& finding : state.findings) add_finding(lines, finding, options);
   for (const FuzzMystery& mystery : state.mysteries) {
     lines.emplace_back();
-    add_prose(lines, fmt::format("? a run broke {}, and as a file it does not: {}", mystery.property, mystery.reason),
+    add_prose(lines,
+              fmt::format("? a run broke {}, and as a file it does not: {}", mystery.property,
+                          reason_in(Language::en, mystery.reason)),
               options.width, 2, Ink::warning);
   }
   lines.emplace_back();

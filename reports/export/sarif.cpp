@@ -9,6 +9,7 @@
 #include "checker/properties/properties.hpp"
 #include "reports/json/json.hpp"
 #include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 
 namespace lockstep::reports {
 namespace {
@@ -79,7 +80,7 @@ Json sarif_result(const scenarios::Scenario& scenario, std::string_view property
 Json sarif_result(const Story& story, const scenarios::Judgement& judgement) {
   const checker::Finding& finding = judgement.finding;
   std::string text = fmt::format("{}: {}", finding.property, surprise_text(story.outcome, judgement));
-  if (!finding.why.empty()) text += ". " + finding.why;
+  if (!finding.why.empty()) text += ". " + reason_in(Language::en, finding.why);
   Json result =
       sarif_result(story.scenario, finding.property, judgement.expected, "error", text, blamed(story.outcome, finding));
   result["properties"]["digest"] = digest_text(story.outcome.digest);
@@ -98,7 +99,7 @@ Json sarif_result(const ExploredStory& story, const scenarios::ExploredProperty&
                                  surprise_text(story, property, Language::en));
   for (const scenarios::Threshold& threshold : property.thresholds)
     text += "; " + threshold_text(story, threshold, Language::en);
-  if (!property.why.empty()) text += ". " + property.why;
+  if (!property.why.empty()) text += ". " + reason_in(Language::en, property.why);
   const bool is_open = scenarios::agreement(story.exploration, property, story.parameter) == scenarios::Agreement::open;
   return sarif_result(story.scenario, property.name, property.expected, is_open ? "warning" : "error", text,
                       property.by);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reports/text/text.hpp"
+#include "reports/words/reasons.hpp"
 #include "scenarios/checking/agreement.hpp"
 
 namespace lockstep::reports {
@@ -18,7 +19,7 @@ using Trouble = JUnitCase::Trouble;
 void add_line(Trouble& trouble, const std::string& line, const std::string& why) {
   trouble.message += (trouble.message.empty() ? "" : "; ") + line;
   trouble.details += printable(line) + "\n";
-  if (!why.empty()) trouble.details += "  " + printable(why) + "\n";
+  if (!why.empty()) trouble.details += "  " + printable(reason_in(Language::en, why)) + "\n";
 }
 
 Trouble trouble_of(const Story& story) {
