@@ -32,6 +32,8 @@ struct Entry {
   bool subscribes = false;               ///< needs a second connection for messages of channels: `Client::subscriber`
   bool reaches_row = false;    ///< reads and writes a row of its server for its holder: `[resource] kind = "row"`
   bool answers_calls = false;  ///< its lock object has `Call`: isHeldByCurrentThread and the like
+  /// To each server, of an attempt that finds nobody there. The probe is allowed twice as many, which has to be enough.
+  std::int64_t round_trips = 4;
   /// It only compares names of clients, its own and those in the servers' keys, for equality. Then clients that differ
   /// in their names alone are alike, and `check` explores one order of them. False where a sorted set orders members of
   /// one score by their bytes.

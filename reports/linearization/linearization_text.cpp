@@ -197,7 +197,7 @@ void add_violation(Lines& lines, const JudgedHistory& judged, const checker::Mod
                           grouped(result.conflict.size())),
               width, 2);
   } else if (!result.conflict.empty()) {
-    std::string text = conflict_text(Language::en, judged, model) + ": ";
+    std::string text = printable(conflict_text(Language::en, judged, model)) + ": ";
     for (std::size_t i = 0; i < result.conflict.size(); ++i) {
       if (i == kShownConflictMax) {
         text += fmt::format(" and {} more", grouped(result.conflict.size() - i));

@@ -9,14 +9,14 @@ namespace lockstep::scenarios {
 namespace {
 
 /// As many as an attempt can take at all servers, and that twice.
-sim::Duration some_round_trips(const Scenario& scenario) {
-  return scenario.network.latency.hi * 2 * 8 * static_cast<std::int64_t>(scenario.servers.size());
+sim::Duration some_round_trips(const Scenario& scenario, const models::locks::Entry& entry) {
+  return scenario.network.latency.hi * 2 * (2 * entry.round_trips) * static_cast<std::int64_t>(scenario.servers.size());
 }
 
 }  // namespace
 
 sim::Duration Deployment::probe_slack() const {
-  return some_round_trips(scenario_) * static_cast<std::int64_t>(locks_.size());
+  return some_round_trips(scenario_, entry_) * static_cast<std::int64_t>(locks_.size());
 }
 
 sim::Duration Deployment::slowest_round_trip() const {
@@ -27,7 +27,7 @@ sim::Duration Deployment::slowest_round_trip() const {
 
 sim::Duration Deployment::quick_attempt() const {
   sim::Duration all;
-  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) all += latency_to(i).lo * 2 * 4;
+  for (std::size_t i = 0; i < scenario_.servers.size(); ++i) all += latency_to(i).lo * 2 * entry_.round_trips;
   return all * static_cast<std::int64_t>(locks_.size());
 }
 
@@ -54,7 +54,7 @@ std::optional<sim::Duration> Deployment::least_deadlock() const {
   for (const ClientSpec& client : scenario_.clients) {
     retry = std::max(retry, client.retry.value_or(parameters_.range("retry")).hi);
   }
-  return *longest_lease + retry + some_round_trips(scenario_);
+  return *longest_lease + retry + some_round_trips(scenario_, entry_);
 }
 
 bool Deployment::keeps_one_state() const {

@@ -68,8 +68,7 @@ class Deployment {
   void begin_probing(const Probing& probing);
   /// How much longer than the leases the bound of `recoverable` is, if the file says nothing: some round trips.
   sim::Duration probe_slack() const;
-  /// What an attempt of the probe takes at most where messages are as fast as they can be: four round trips to each
-  /// server.
+  /// What an attempt of the probe takes where messages are as fast as they can be: `Entry::round_trips`.
   sim::Duration quick_attempt() const;
   /// What an attempt of the probe may wait in vain for servers.
   sim::Duration patience() const;

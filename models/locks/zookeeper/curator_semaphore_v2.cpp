@@ -139,6 +139,7 @@ Entry curator_semaphore_v2() {
            retry_parameter({100_ms, 100_ms})},
       .claims = {"capacity", "recoverable"},
       .has_background = true,
+      .round_trips = 14,  // the first to come creates three nodes for the mutex and three for the leases
       .is_blind_to_names = true,
       .server_kind = &zookeeper_kind(),
       .make = [](const Parameters& p) { return std::make_unique<CuratorSemaphoreV2>(p); }};
