@@ -252,8 +252,7 @@ void TraceMarks::notice(const checker::Explorer& explorer, const sim::World& wor
     const sim::ProcessId to = explorer.process_at(i);
     if (is_service(to) != is_service(event.from)) {
       set(noticed_.met, is_service(to) ? to.index : event.from.index);
-      if (servers_depend_on_each_other_ || scenario_->servers.front().kind->tells_of_others(event.name))
-        noticed_.met = ~std::uint64_t{0};
+      if (scenario_->servers.front().kind->tells_of_others(event.name)) noticed_.met = ~std::uint64_t{0};
     }
     // A file may have thousands, of which `set` keeps no more.
     for (std::size_t b = 0; b < std::min(budgets_.size(), kBits); ++b) {
@@ -262,9 +261,12 @@ void TraceMarks::notice(const checker::Explorer& explorer, const sim::World& wor
   }
 }
 
-/// Sentinels look at servers, and tell clients of what they see.
+/// Sentinels look at servers, and tell clients of what they see. Whoever meets one of servers that depend on each other
+/// meets them all.
 bool TraceMarks::is_met(sim::ProcessId process) const {
-  return !is_service(process) || scenario_->sentinels || has(noticed_.met, process.index);
+  if (!is_service(process) || scenario_->sentinels || has(noticed_.met, process.index)) return true;
+  const std::vector<models::ServerSpec>& servers = scenario_->servers;
+  return noticed_.met != 0 && servers.front().kind->depends_on_others(servers);
 }
 
 bool TraceMarks::reads_clock(sim::ProcessId process) const {

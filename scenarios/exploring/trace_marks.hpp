@@ -25,11 +25,7 @@ class TraceMarks {
  public:
   /// Requires: both outlive it. A budget for each [[may]], in the order of the file.
   TraceMarks(const Scenario& scenario, bool is_semaphore, std::span<const checker::FaultBudget> budgets)
-      : scenario_(&scenario),
-        is_semaphore_(is_semaphore),
-        servers_depend_on_each_other_(!scenario.servers.empty() &&
-                                      scenario.servers.front().kind->depends_on_others(scenario.servers)),
-        budgets_(budgets) {}
+      : scenario_(&scenario), is_semaphore_(is_semaphore), budgets_(budgets) {}
 
   /// Requires: called at the end of a trace.
   void look(const checker::Explorer& explorer, const sim::World& world);
@@ -79,7 +75,6 @@ class TraceMarks {
 
   const Scenario* scenario_;
   bool is_semaphore_;
-  bool servers_depend_on_each_other_;
   std::span<const checker::FaultBudget> budgets_;
   std::array<std::uint64_t, kCount> counts_{};
   Noticed noticed_;

@@ -36,11 +36,11 @@ Shape shape_of(const Entry& entry) {
   return shape;
 }
 
-/// Short enough for a timeline that fits on a screen; longer where a session is renewed so often that the orders of its
-/// renewals are most of what `check` explores.
+/// Short enough for a timeline that fits on a screen; a session's is longer if it is renewed every half of it, or if an
+/// attempt is so long that it meets several renewals: their orders would be most of what `check` explores.
 std::string_view short_lease(const Entry& entry, const ParameterSpec& lease) {
-  const bool renews_often = lease.role == ParameterRole::session_ttl || entry.round_trips > 4;
-  return renews_often ? "\"400ms\"" : "\"100ms\"";
+  const bool meets_renewals = lease.role == ParameterRole::session_ttl || entry.round_trips > 4;
+  return meets_renewals ? "\"400ms\"" : "\"100ms\"";
 }
 
 /// The value that the story has of a parameter, as TOML; empty: the algorithm's own.
