@@ -132,6 +132,49 @@ events = ["30.5ms A.SET#1"]
   CHECK(std::get<Outcome>(result).history.operations.size() >= 2);
 }
 
+TEST_CASE("a schedule: what arrived during a pause is handled in an order in which it can have arrived") {
+  // A's first SET is late, and there from 11ms to 15ms; the second, on the same connection, behind it; B's from 9ms to 13ms. So
+  // B's can be last, though A's first can come later than B's ever does.
+  const auto story = [](const std::string& start_of_b) {
+    return R"(
+[lock]
+algorithm = "set-nx-px-lua"
+ttl = "100ms"
+[network]
+latency = ["1ms", "5ms"]
+timeout = "2ms"
+[[client]]
+name = "A"
+attempts = 2
+retry = "0ms"
+[[client]]
+name = "B"
+acquire_at = ")" +
+           start_of_b + R"("
+attempts = 1
+[[fault]]
+kind = "delay"
+client = "A"
+message = "SET"
+length = "10ms"
+[[fault]]
+kind = "pause"
+server = "redis"
+at = "9.5ms"
+length = "30ms"
+[schedule]
+events = ["39.5ms A.SET#1", "39.5ms A.SET#2", "39.5ms B.SET#1"]
+)";
+  };
+  const auto possible = run(parsed(story("8ms")), catalogue());
+  if (const auto* problem = std::get_if<Diagnostic>(&possible)) FAIL(problem->to_string());
+  // From 6ms to 10ms: always before A's.
+  const auto impossible = run(parsed(story("5ms")), catalogue());
+  const auto* problem = std::get_if<Diagnostic>(&impossible);
+  REQUIRE(problem != nullptr);
+  CHECK(problem->message.find("B.SET#1 is there before what stands in the list before it") != std::string::npos);
+}
+
 TEST_CASE("shrink: a bound ends it early, and then it says that it may not be the smallest") {
   const Scenario world = parsed(kLarge);
   const std::optional<Found> found = some_violation(world, "mutual-exclusion");

@@ -64,7 +64,7 @@ void Schedule::restart() {
 
 // --- What the simulation tells.
 
-bool Schedule::emitted(std::uint32_t slot, Duration floor) {
+bool Schedule::emitted(std::uint32_t slot, DurationRange floor) {
   if (slot >= entry_of_.size()) {
     entry_of_.resize(slot + 1, kNone);
     floor_.resize(slot + 1);
@@ -98,7 +98,7 @@ void Schedule::cancelled(std::uint32_t slot) {
   entry_of_[slot] = kNone;
 }
 
-void Schedule::postponed(std::uint32_t slot, Duration floor) { floor_[slot] = floor; }
+void Schedule::postponed(std::uint32_t slot, DurationRange floor) { floor_[slot] = floor; }
 
 void Schedule::note_arrival(ProcessId process, Duration at, Duration arrived) {
   if (!wakes(process, at)) return;
@@ -181,12 +181,12 @@ Duration Schedule::pauses_in(const Event& event) const {
 
 Duration Schedule::earliest(std::uint32_t slot) const {
   const Event& event = world_.event(slot);
-  return std::max(event.base.offset() + event.delay.lo + pauses_in(event), floor_[slot]);
+  return std::max(event.base.offset() + event.delay.lo + pauses_in(event), floor_[slot].lo);
 }
 
 Duration Schedule::latest(std::uint32_t slot) const {
   const Event& event = world_.event(slot);
-  return std::max(event.base.offset() + event.delay.hi + pauses_in(event), floor_[slot]);
+  return std::max(event.base.offset() + event.delay.hi + pauses_in(event), floor_[slot].hi);
 }
 
 std::optional<Duration> Schedule::frozen_until(const Event& event, Duration now) const {

@@ -40,11 +40,12 @@ class Schedule {
 
   // --- What the simulation tells.
 
-  /// An event is pending. `floor`: nothing on its channel arrives earlier. Whether it is listed.
-  bool emitted(std::uint32_t slot, Duration floor);
+  /// An event is pending. `floor`: when that arrives behind which it waits on its channel, at the earliest and at the
+  /// latest. Whether it is listed.
+  bool emitted(std::uint32_t slot, DurationRange floor);
   void lost(const Event& message) { namer_.name(message); }
   void cancelled(std::uint32_t slot);
-  void postponed(std::uint32_t slot, Duration floor);
+  void postponed(std::uint32_t slot, DurationRange floor);
   /// A listed event comes next. False, and a failure: it may not.
   bool admit(std::uint32_t slot);
   /// The event that was admitted is being handled, and makes a choice.
@@ -61,6 +62,8 @@ class Schedule {
   Duration time_of(std::uint32_t slot) const { return events_[entry_of_[slot]].at; }
   /// When it arrived, if it happens at the time that is listed: before that if its process was paused until then.
   Duration arrival_of(std::uint32_t slot) const;
+  /// The shortest delay leads to this time. Requires: it is listed.
+  Duration earliest(std::uint32_t slot) const;
   /// Whether it is the first of the list that has not happened yet.
   bool is_next(std::uint32_t slot) const { return is_listed(slot) && entry_of_[slot] == next_; }
   /// The moment at which it happens or, if its delay does not reach that far, at which it must be looked at again: a
@@ -87,7 +90,6 @@ class Schedule {
   enum class State : std::uint8_t { expected, pending, called_off, happened };
 
   Duration pauses_in(const Event& event) const;
-  Duration earliest(std::uint32_t slot) const;
   Duration latest(std::uint32_t slot) const;
   /// The end of the pause that its process is in, or nothing.
   std::optional<Duration> frozen_until(const Event& event, Duration now) const;
@@ -105,7 +107,7 @@ class Schedule {
   std::vector<State> states_;
   EventNamer namer_;
   std::vector<std::uint32_t> entry_of_;  ///< by slot
-  std::vector<Duration> floor_;          ///< by slot
+  std::vector<DurationRange> floor_;     ///< by slot
   std::size_t next_ = 0;
   std::optional<std::size_t> present_;  ///< the entry that is being handled
   std::size_t chosen_ = 0;              ///< how many of its choices it has made

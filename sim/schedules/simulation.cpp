@@ -54,7 +54,7 @@ void Simulation::emitted(std::uint32_t slot) {
     floor = channel_floor_[channel];
   }
   Duration at;
-  if (schedule_ && schedule_->emitted(slot, floor)) [[unlikely]] {
+  if (schedule_ && schedule_->emitted(slot, channel_floor(event, floor))) [[unlikely]] {
     at = schedule_->next_look(slot, -Duration::forever()).value();
   } else {
     at = event.base.offset() + (event.delay.is_exact() ? event.delay.lo : concrete_delay(event));
@@ -89,7 +89,8 @@ void Simulation::postponed(std::uint32_t slot, Duration by) {
   event.at = event.base.offset() + std::min(took, event.delay.hi);
   if (schedule_ && schedule_->is_listed(slot)) {
     const bool has_channel = event.channel != Event::kNoChannel;
-    schedule_->postponed(slot, has_channel ? latest_arrival(event.channel, event.sequence) : Duration::zero());
+    const Duration latest = has_channel ? latest_arrival(event.channel, event.sequence) : Duration::zero();
+    schedule_->postponed(slot, channel_floor(event, latest));
     event.at = std::max(event.base.offset(), schedule_->next_look(slot, -Duration::forever()).value());
   }
   if (event.channel != Event::kNoChannel) {
@@ -120,15 +121,31 @@ void Simulation::crashed(ProcessId process) {
 }
 
 /// When the last of those pending events of a channel arrives that were emitted before the given one.
-Duration Simulation::latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const {
+template <typename ArrivalOf>
+Duration Simulation::latest_before(std::uint32_t channel, std::uint32_t sequence, const ArrivalOf& arrival_of) const {
   Duration latest;
   const auto look_at = [&](std::uint32_t slot) {
     const Event& event = world_.event(slot);
-    if (event.channel == channel && event.sequence < before_sequence) latest = std::max(latest, event.arrived);
+    if (event.channel == channel && event.sequence < sequence) latest = std::max(latest, arrival_of(slot));
   };
   for (const Key& key : heap_) look_at(key.slot);
   for (const std::uint32_t slot : held_) look_at(slot);
   return latest;
+}
+
+Duration Simulation::latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const {
+  return latest_before(channel, before_sequence, [&](std::uint32_t slot) { return world_.event(slot).arrived; });
+}
+
+/// When that arrives behind which the event waits on its channel, at `latest` if the decisions and the list are asked.
+/// But the list does not say when that arrived which a process handles as it wakes from a pause: perhaps as early as its
+/// delay allows.
+DurationRange Simulation::channel_floor(const Event& event, Duration latest) const {
+  if (event.channel == Event::kNoChannel) return DurationRange::exactly(latest);
+  const auto earliest_of = [&](std::uint32_t slot) {
+    return schedule_->is_listed(slot) ? schedule_->earliest(slot) : world_.event(slot).arrived;
+  };
+  return {std::min(latest, latest_before(event.channel, event.sequence, earliest_of)), latest};
 }
 
 bool Simulation::is_at_or_after(Instant a, Instant b) {

@@ -135,7 +135,10 @@ class Simulation final : public Scheduler {
   bool step_until(Duration until);
   bool step_on_schedule(Duration until);
   Duration concrete_delay(const Event& event);
+  template <typename ArrivalOf>
+  Duration latest_before(std::uint32_t channel, std::uint32_t sequence, const ArrivalOf& arrival_of) const;
   Duration latest_arrival(std::uint32_t channel, std::uint32_t before_sequence) const;
+  DurationRange channel_floor(const Event& event, Duration latest) const;
   void push(std::uint32_t slot);
   std::uint32_t pop();
   void remove(std::uint32_t position);

@@ -2,12 +2,16 @@
 
 #include "scenarios/exploring/oracles/second_opinion.hpp"
 
+#include <unistd.h>
+
 #include <catch2/catch.hpp>
+#include <filesystem>
 #include <map>
 #include <set>
 
 #include "scenarios/checking/check.hpp"
 #include "scenarios/exploring/oracles/explored_verdicts.hpp"
+#include "scenarios/exploring/oracles/hunted_lock.hpp"
 #include "scenarios/exploring/oracles/hunted_story.hpp"
 #include "scenarios/format/loader.hpp"
 #include "scenarios/format/writer.hpp"
@@ -86,6 +90,41 @@ Duration longest_pause(const Scenario& scenario) {
   }
   return longest;
 }
+
+/// Random runs of random stories, each written down and run again.
+struct WrittenRuns {
+  std::uint64_t runs = 0;
+  std::map<std::string, std::uint64_t> broken;
+  std::set<FaultSpec::Kind> kinds;
+
+  void check(const Scenario& scenario, std::uint64_t seed) {
+    RandomRuns random(scenario, catalogue());
+    for (std::uint64_t i = 0; i < 3; ++i) {
+      const auto findings = random.run(sim::combine64(seed, i), std::nullopt);
+      if (!findings) continue;
+      const std::uint64_t events = random.events();
+      const Scenario story = random.story();
+      CHECK(random.events() == events);
+      for (const FaultSpec& fault : story.faults) kinds.insert(fault.kind);
+      const auto result = run(story, catalogue());
+      INFO(seed << " " << i << "\n" << to_toml(story));
+      if (const auto* problem = std::get_if<Diagnostic>(&result)) {
+        FAIL_CHECK(problem->to_string());
+        continue;
+      }
+      const Outcome& outcome = std::get<Outcome>(result);
+      for (std::size_t p = 0; p < findings->size(); ++p) {
+        const checker::Finding& here = (*findings)[p];
+        const checker::Finding& there = outcome.properties[p].finding;
+        if (here.property == "recoverable") continue;  // nobody probed here
+        CHECK(here.verdict == there.verdict);
+        CHECK(here.why == there.why);
+        if (here.verdict == Verdict::violated) ++broken[std::string(here.property)];
+      }
+      ++runs;
+    }
+  }
+};
 
 constexpr std::uint64_t kEffort =
     20;  // what is to be found here is rare on purpose: it takes the end of several ranges at once
@@ -240,37 +279,23 @@ TEST_CASE("second opinion: bounds of the search are its bounds") {
 }
 
 TEST_CASE("second opinion: a run that is written down happens again, step by step, and is judged alike") {
-  std::uint64_t runs = 0;
-  std::map<std::string, std::uint64_t> broken;
-  std::set<FaultSpec::Kind> kinds;
-  for (std::uint64_t seed = 0; seed < 3 * kStories; ++seed) {
-    const Scenario scenario = hunted_story(seed);
-    RandomRuns random(scenario, catalogue());
-    for (std::uint64_t i = 0; i < 3; ++i) {
-      const auto findings = random.run(sim::combine64(seed, i), std::nullopt);
-      if (!findings) continue;
-      const std::uint64_t events = random.events();
-      const Scenario story = random.story();
-      CHECK(random.events() == events);
-      for (const FaultSpec& fault : story.faults) kinds.insert(fault.kind);
-      const auto result = run(story, catalogue());
-      INFO(seed << " " << i << "\n" << to_toml(story));
-      if (const auto* problem = std::get_if<Diagnostic>(&result)) FAIL(problem->to_string());
-      const Outcome& outcome = std::get<Outcome>(result);
-      for (std::size_t p = 0; p < findings->size(); ++p) {
-        const checker::Finding& here = (*findings)[p];
-        const checker::Finding& there = outcome.properties[p].finding;
-        if (here.property == "recoverable") continue;  // nobody probed here
-        CHECK(here.verdict == there.verdict);
-        CHECK(here.why == there.why);
-        if (here.verdict == Verdict::violated) ++broken[std::string(here.property)];
-      }
-      ++runs;
-    }
+  WrittenRuns written;
+  for (std::uint64_t seed = 0; seed < 3 * kStories; ++seed) written.check(hunted_story(seed), seed);
+  CHECK(written.runs > 2 * 3 * kStories);
+  CHECK(written.broken.size() >= 3);
+  CHECK(written.kinds.size() >= (kStories >= 100 ? 4 : 2));  // pauses, crashes, jumps, losses
+}
+
+TEST_CASE("second opinion: the same of own locks, services and partitions") {
+  WrittenRuns written;
+  const auto folder = std::filesystem::temp_directory_path() / ("lockstep-written-" + std::to_string(::getpid()));
+  for (std::uint64_t seed = 40'000; seed < 40'000 + 6 * kStories; ++seed) {
+    const Scenario story = hunted_lock_story(seed, catalogue(), folder);
+    std::filesystem::remove_all(folder);
+    written.check(story, seed);
   }
-  CHECK(runs > 2 * 3 * kStories);
-  CHECK(broken.size() >= 3);
-  CHECK(kinds.size() >= (kStories >= 100 ? 4 : 2));  // pauses, crashes, jumps, losses
+  CHECK(written.runs > 2 * 6 * kStories);
+  CHECK(written.kinds.size() >= (kStories >= 100 ? 4 : 2));  // pauses, crashes, losses, partitions
 }
 
 TEST_CASE("second opinion: on random stories with hard faults the search and the runs agree") {
