@@ -97,7 +97,7 @@ TEST_CASE("loader: bad input: commands and steps") {
       {R"(after = "SETNX")", R"(after = "acquired")",
        R"(55:10: after: "acquired" is no step: did you mean "acquire"?)"},
       {"at = \"150ms\"\nrestart", "after = \"SET\"\nrestart",
-       R"(61:9: after: "SET" names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, as in "A.SET" or "A.SET#2")"},
+       R"(61:9: after: "SET" names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, as in "A.SET" or "A.SET#2", or "timeout", "sleep" or "tick", when a time is up that it has set itself)"},
       {R"(message = "SET#2")", R"(message = "acquire")",
        R"(74:12: message: "acquire" is a step but no message; expected a Redis command, read or write)"},
       {R"(direction = "reply")", R"(direction = "answer")",

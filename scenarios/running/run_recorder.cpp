@@ -145,12 +145,10 @@ void RunRecorder::finish_present() {
       present.is_start ? world_.state(present.process).alive : present.was_alive && !present.was_bounced;
   const bool is_step = !present.step.empty() && did_happen;
   const std::int64_t occurrence = is_step ? ++reached_[{present.process, present.step}] : 0;
-  const bool is_client = present.process.index < scenario_.clients.size();
-  const bool has_step = is_step && (is_client || present.step.find('.') != std::string::npos);
   for (const std::size_t pause : present.pauses) {
     Trigger& trigger = faults_[pause].trigger;
     trigger.time = present.at;
-    if (has_step) {
+    if (is_step) {
       trigger = {
           .kind = Trigger::Kind::after, .time = {}, .step = step_in_file(present.step), .occurrence = occurrence};
     } else {

@@ -150,9 +150,7 @@ class Builder {
     spec.length = sim::DurationRange::exactly(times_.of(fault.until) - times_.of(fault.from));
     if (spec.length.lo == Duration::zero()) return;
     const ReplayedEvent& event = replayed.events[fault.event];
-    const bool is_client = fault.process.index < witness_.clients.size();
-    const bool has_step = is_client || event.step.find('.') != std::string::npos;
-    if (fault.place == Place::after && !fault.is_further && !event.step.empty() && has_step) {
+    if (fault.place == Place::after && !fault.is_further && !event.step.empty()) {
       spec.trigger = {
           .kind = Trigger::Kind::after, .time = {}, .step = step_in_file(event.step), .occurrence = event.occurrence};
       witness_.faults.push_back(std::move(spec));

@@ -42,8 +42,11 @@ Text headline(std::string_view property, const std::vector<std::string>& by) {
           fmt::format("{} 被 {} 违反", property, listing.zh)};
 }
 
-Text step_text(const Trigger& trigger) {
+/// `of_client`: the step is a client's, not a server's.
+Text step_text(const Trigger& trigger, bool of_client) {
   const std::string& step = trigger.step;
+  if (!of_client && (step == "timeout" || step == "sleep" || step == "tick"))
+    return {"when a time that it had set itself was up", "自己定的时间到了之后"};
   const std::string nth = trigger.occurrence == 1 ? "" : fmt::format("#{}", trigger.occurrence);
   if (step == "start") return {"as soon as it has started", "刚启动之后"};
   if (step == "work") return {"when its work is done", "工作做完之后"};
@@ -58,13 +61,13 @@ Text step_text(const Trigger& trigger) {
   return {fmt::format("when it has the reply to its {}{}", step, nth), fmt::format("收到 {}{} 的答复之后", step, nth)};
 }
 
-Sentence sentence_of(const FaultSpec& fault, Duration at) {
+Sentence sentence_of(const FaultSpec& fault, bool of_client, Duration at) {
   Sentence sentence{at, {}};
   const std::string time = sim::to_string(at);
   const sim::DurationRange* own_length = length_of(fault);
   const std::string length = own_length == nullptr ? "" : sim::to_string(own_length->lo);
   const bool has_step = fault.trigger.kind != Trigger::Kind::at;
-  const Text when = has_step ? step_text(fault.trigger) : Text{};
+  const Text when = has_step ? step_text(fault.trigger, of_client) : Text{};
   const bool comes_back = fault.restart_after.has_value();
   const bool is_reply = fault.direction == FaultSpec::Direction::reply;
   const std::string what = fmt::format("{}.{}#{}", fault.who, fault.trigger.step, fault.trigger.occurrence);
@@ -180,7 +183,9 @@ void tell(Scenario& witness, const Scenario& original, const Outcome& outcome, s
         if (is_it) at = record.sent.offset();
       }
     }
-    sentences.push_back(sentence_of(fault, at));
+    const bool of_client = std::any_of(witness.clients.begin(), witness.clients.end(),
+                                       [&](const ClientSpec& client) { return client.name == fault.who; });
+    sentences.push_back(sentence_of(fault, of_client, at));
   }
   for (std::size_t i = 0; i < sentences.size(); ++i) sentences[i].number = i;
   std::sort(sentences.begin(), sentences.end(),

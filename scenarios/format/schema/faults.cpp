@@ -1,5 +1,7 @@
 // [[fault]]: what does happen in a run, to whom, and when.
 
+#include <algorithm>
+
 #include "scenarios/format/schema/fault_texts.hpp"
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
@@ -58,6 +60,11 @@ void claim_trigger(const Node& value, FaultDraft& d) {
   d.trigger = &value;
 }
 
+bool is_sentinel(const Scenario& scenario, std::string_view name) {
+  return scenario.sentinels && std::any_of(scenario.sentinels->each.begin(), scenario.sentinels->each.end(),
+                                           [&](const SentinelSpec& sentinel) { return sentinel.name == name; });
+}
+
 template <Trigger::Kind moment, StepKind steps>
 void read_step(const Node& value, FaultDraft& d) {
   claim_trigger(value, d);
@@ -67,7 +74,8 @@ void read_step(const Node& value, FaultDraft& d) {
          "a server has no steps of its own; expected at = \"150ms\", the true time of the fault, or after = "
          "\"A.SET\", what it has carried out");
   }
-  const Step step = d.of_server ? carried_out_of(value, text, d.draft) : step_of(value, text, 0, steps, d.draft);
+  const Step step = d.of_server ? step_of_server(value, text, is_sentinel(d.draft.scenario, d.fault.who), d.draft)
+                                : step_of(value, text, 0, steps, d.draft);
   d.fault.trigger.kind = moment;
   d.fault.trigger.step = step.name;
   d.fault.trigger.occurrence = step.occurrence.value_or(1);
@@ -114,7 +122,8 @@ constexpr Key<FaultDraft> kFault[] = {
     {"sent", "step", "none", "when: it has just left; the reply will find the client so",
      kStep<Trigger::Kind::sent, StepKind::any>, kOfAProcess},
     {"after", "step", "none",
-     "when: the client has handled the reply and run on to its next wait; a server: it has carried it out",
+     "when: the client has handled the reply and run on to its next wait; a server: it has carried \"A.SET\" out, or a "
+     "time of its own is up: \"timeout\", \"sleep\", \"tick\"",
      kStep<Trigger::Kind::after, StepKind::handled>, kOfAProcess},
     {"message", "step that is sent", kRequired, "which message of the client is lost or delayed",
      both(read_step<Trigger::Kind::sent, StepKind::message>, write_message), kOfAMessage},

@@ -78,22 +78,31 @@ Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKi
   fail_inside(node, inside, in_quotes(step.name) + " is no step: " + suggestion(step.name, valid));
 }
 
-Step carried_out_of(const Node& node, std::string_view text, Draft& draft) {
+Step step_of_server(const Node& node, std::string_view text, bool is_sentinel, Draft& draft) {
   const std::size_t dot = text.find('.');
   if (dot == std::string_view::npos) {
+    std::vector<std::string_view> own = draft.server_kind.other_messages();
+    own.insert(own.end(), {"start", "sleep", "tick", "timeout", "reset"});
+    // Sentinels ask servers, and get answers.
+    if (is_sentinel) {
+      const std::vector<std::string_view> requests = draft.server_kind.requests();
+      own.insert(own.end(), requests.begin(), requests.end());
+    }
+    if (contains(own, text.substr(0, text.find('#')))) return step_of(node, text, 0, StepKind::handled, draft);
     fail(node, in_quotes(text) +
                    " names no client; a server's steps are what it has carried out: expected CLIENT.COMMAND, "
-                   "as in \"A.SET\" or \"A.SET#2\"");
+                   "as in \"A.SET\" or \"A.SET#2\", or \"timeout\", \"sleep\" or \"tick\", when a time is up that "
+                   "it has set itself");
   }
-  Step step = step_of(node, text.substr(dot + 1), dot + 1, StepKind::message, draft);
-  const std::string client(text.substr(0, dot));
-  draft.names.mention(Who::client, client, node, 0);
+  Step step = step_of(node, text.substr(dot + 1), dot + 1, StepKind::scheduled, draft);
+  const std::string sender(text.substr(0, dot));
+  draft.names.mention(Who::process, sender, node, 0);
   if (step.name == "read" || step.name == "write") {
     fail_inside(node, dot + 1,
                 in_quotes(step.name) + " goes to the resource, not to a server; expected " +
                     std::string(draft.server_kind.request()));
   }
-  step.name = client + "." + step.name;
+  step.name = sender + "." + step.name;
   return step;
 }
 

@@ -32,8 +32,9 @@ std::string text_of_step(const std::string& name, std::int64_t occurrence);
 /// Reads `text`, which stands `inside` bytes from the begin of the string at `node`.
 Step step_of(const Node& node, std::string_view text, std::size_t inside, StepKind kind, Draft& draft);
 
-/// "A.SET#2": a command of a client, as the server knows it. The name of the step is "A.SET".
-Step carried_out_of(const Node& node, std::string_view text, Draft& draft);
+/// "A.SET#2": what another process has sent, as a server or a sentinel knows it; the name of the step is "A.SET". Or a
+/// step of its own, such as "timeout".
+Step step_of_server(const Node& node, std::string_view text, bool is_sentinel, Draft& draft);
 
 /// The two sides of a partition. Nobody may stand on both, or he would be cut off from himself.
 std::vector<std::vector<std::string>> sides_of(const Node& node, Draft& draft);
