@@ -138,8 +138,8 @@ Duration Simulation::latest_arrival(std::uint32_t channel, std::uint32_t before_
 }
 
 /// When that arrives behind which the event waits on its channel, at `latest` if the decisions and the list are asked.
-/// But the list does not say when that arrived which a process handles as it wakes from a pause: perhaps as early as its
-/// delay allows.
+/// But the list does not say when that arrived which a process handles as it wakes from a pause: perhaps as early as
+/// its delay allows.
 DurationRange Simulation::channel_floor(const Event& event, Duration latest) const {
   if (event.channel == Event::kNoChannel) return DurationRange::exactly(latest);
   const auto earliest_of = [&](std::uint32_t slot) {
