@@ -150,6 +150,7 @@ void RandomFaults::begin(Random& random, const std::optional<FaultLimit>& limit,
   random_ = &random;
   allowed_.begin();
   planned_.clear();
+  delayed_.clear();
   looked_ = 0;
   last_ = {};
   focus_ = random.below(std::max<std::uint64_t>(typical, 8));
@@ -223,6 +224,7 @@ sim::Duration RandomFaults::late_by(const sim::Event& message) {
     if (planned.is_done || !delays_message(budget.may->kind) || planned.from > looked_) continue;
     if (!allowed_.can_strike(budget, message) || random_->one_in(3)) continue;
     planned.is_done = true;
+    delayed_.push_back(message.id);
     allowed_.delay(budget, planned.length);
     recorder_.delays_last(planned.length);
     return planned.length;
@@ -248,7 +250,9 @@ std::optional<sim::Fate::Answer> RandomFaults::attempt(Planned& planned, std::ui
     return Answer::look_again;
   }
   if (loses_message(may.kind)) {
-    if (!allowed_.can_strike(budget, event) || random_->one_in(3)) return std::nullopt;
+    // What is sent behind a delayed message waits for it; behind a lost one nothing waits.
+    const bool is_delayed = std::find(delayed_.begin(), delayed_.end(), event.id) != delayed_.end();
+    if (is_delayed || !allowed_.can_strike(budget, event) || random_->one_in(3)) return std::nullopt;
     planned.is_done = true;
     AllowedFaults::spend(budget);
     recorder_.loses_message(slot);

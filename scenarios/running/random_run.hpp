@@ -135,6 +135,7 @@ class RandomFaults final : public sim::Fate {
   AllowedFaults allowed_;
   sim::Random* random_ = nullptr;
   std::vector<Planned> planned_;
+  std::vector<sim::EventId> delayed_;  ///< messages
   std::uint64_t looked_ = 0;
   std::uint64_t focus_ = 0;  ///< the event around which faults come close together
   sim::ProcessId last_;      ///< whom a fault struck last
