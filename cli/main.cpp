@@ -13,8 +13,20 @@
 #include "cli/arguments/call.hpp"
 #include "cli/join_ranks.hpp"
 #include "cli/run.hpp"
+#ifdef LOCKSTEP_RUNS_PROGRAMS
+#include "programs/story_programs.hpp"
+#endif
 
 namespace {
+
+/// What the first call of `run` compiles has none, nor has any build for another system than Linux on x86-64.
+const lockstep::scenarios::ProgramMaker* program_maker() {
+#ifdef LOCKSTEP_RUNS_PROGRAMS
+  return &lockstep::programs::story_programs();
+#else
+  return nullptr;
+#endif
+}
 
 lockstep::cli::Terminal present_terminal() {
   lockstep::cli::Terminal terminal;
@@ -51,5 +63,5 @@ int main(int count, char** arguments) {
     return static_cast<int>(lockstep::cli::Exit::bad_input);
   }
   return lockstep::cli::run(args, std::cout, std::cerr, lockstep::models::locks::Catalogue::built_in(),
-                            present_terminal(), std::get<0>(joined).get());
+                            present_terminal(), std::get<0>(joined).get(), program_maker());
 }

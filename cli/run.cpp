@@ -58,7 +58,8 @@ Exit perform(Call& call, const models::locks::Catalogue& catalogue, Output& outp
 }  // namespace
 
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
-        const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks) {
+        const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks,
+        const scenarios::ProgramMaker* programs) {
   Messages messages(err);
   const std::variant<std::unique_ptr<Call>, Answer> read = read_arguments(args);
   const auto* call = std::get_if<std::unique_ptr<Call>>(&read);
@@ -74,6 +75,7 @@ int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
   }
   Exit exit = Exit::as_expected;
   if (call != nullptr) {
+    (*call)->programs = programs;
     Output output = output_for(**call, out, messages, terminal);
     output.ranks = is_split ? ranks : nullptr;
     exit = perform(**call, catalogue, output);

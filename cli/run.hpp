@@ -10,8 +10,9 @@
 #include "models/locks/catalogue.hpp"
 
 namespace lockstep::scenarios {
+class ProgramMaker;
 class Ranks;
-}
+}  // namespace lockstep::scenarios
 
 namespace lockstep::cli {
 
@@ -31,7 +32,10 @@ struct Terminal {
 ///
 /// `ranks`: the processes of which this is one; null: it is alone. The first one reports what all of them have done;
 /// the others' `out` and `err` stay empty, and their status is 0.
+///
+/// `programs`: who runs clients that are programs; null: stories with such clients are refused.
 int run(std::span<const std::string> args, std::ostream& out, std::ostream& err,
-        const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks = nullptr);
+        const models::locks::Catalogue& catalogue, Terminal terminal, scenarios::Ranks* ranks = nullptr,
+        const scenarios::ProgramMaker* programs = nullptr);
 
 }  // namespace lockstep::cli

@@ -16,6 +16,10 @@
 #include "reports/run/verdicts.hpp"
 #include "scenarios/workers/ranks.hpp"
 
+namespace lockstep::scenarios {
+class ProgramMaker;
+}
+
 namespace lockstep::cli {
 
 struct Format;
@@ -66,10 +70,13 @@ class Call : public Settings {
   virtual std::string mistake() { return ""; }
   /// Words that name lock algorithms, or the files of scripts; null: there are none.
   virtual std::vector<std::string>* lock_names() { return nullptr; }
+  /// Whether it takes stories with clients that are programs.
+  virtual bool takes_programs() const { return false; }
   virtual Exit perform(const models::locks::Catalogue& catalogue, Output& output) = 0;
 
   bool shows_text() const { return shown == nullptr; }
 
+  const scenarios::ProgramMaker* programs = nullptr;           ///< null: there is none in this build
   std::vector<std::string> files;                              ///< the words that are no options, as given
   std::vector<std::string> inputs;                             ///< all files that it has read, or will
   std::vector<OutputFile> outputs;                             ///< all files that it shall write

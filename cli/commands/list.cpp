@@ -63,6 +63,7 @@ constexpr std::string_view kLists[] = {"algorithms", "scenarios", "properties", 
 
 class List final : public Call {
  public:
+  bool takes_programs() const override { return true; }
   Manual manual() override {
     return {.name = "list",
             .summary = "what there is: lock algorithms, scenarios, properties, faults, failures, specs",

@@ -8,6 +8,7 @@
 
 #include "cli/commands/output_files.hpp"
 #include "scenarios/format/loader.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::cli {
@@ -33,16 +34,22 @@ std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::
   if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&found); trouble != nullptr && bad.empty())
     bad.push_back(*trouble);
   std::vector<scenarios::Scenario> loaded;
+  const std::string cannot = fmt::format("{} cannot take; `lockstep run` can", call.manual().name);
   if (const auto* paths = std::get_if<std::vector<std::filesystem::path>>(&found)) {
     for (const std::filesystem::path& path : *paths) {
-      auto result = scenarios::load(path, catalogue);
+      auto result = scenarios::load(path, catalogue, scenarios::Programs::taken);
       if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&result)) {
         bad.push_back(*trouble);
         call.inputs.push_back(path.string());
       } else {
         loaded.push_back(std::get<scenarios::Scenario>(std::move(result)));
+        loaded.back().programs.maker = call.programs;
         call.inputs.push_back(loaded.back().file);
         if (loaded.back().lock.own.entry) call.inputs.push_back(loaded.back().lock.own.path);
+        const auto refusal = scenarios::refusal_of_programs(loaded.back(), cannot);
+        if (!refusal || call.takes_programs()) continue;
+        bad.push_back(*refusal);
+        loaded.pop_back();
       }
     }
   }

@@ -21,6 +21,7 @@
 #include "reports/run/timeline.hpp"
 #include "scenarios/running/runner.hpp"
 #include "scenarios/running/sample.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"
 #include "scenarios/workers/in_parallel.hpp"
 
@@ -41,6 +42,7 @@ class Run final : public Call {
  public:
   Manual manual() override;
   std::string mistake() override;
+  bool takes_programs() const override { return true; }
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
@@ -142,6 +144,11 @@ std::string Run::objection(const std::vector<Scenario>& stories) const {
     return fmt::format("--export {} takes one story, but there are {}; name one file", each.format->name,
                        stories.size());
   }
+  for (const Scenario& story : stories) {
+    if (!may_seed_) break;
+    if (const auto refusal = scenarios::refusal_of_programs(story, "check cannot explore, so there is no --may-seed"))
+      return refusal->message;
+  }
   return "";
 }
 
@@ -176,6 +183,23 @@ bool Run::write_files(const std::vector<reports::Story>& stories, const std::vec
   });
 }
 
+/// A program that forgets to say that it has the lock would keep every promise.
+bool tell_silent(const std::vector<reports::Story>& stories, std::ostream& err) {
+  bool is_any = false;
+  for (const reports::Story& story : stories) {
+    const auto is_open = [](const scenarios::Judgement& judgement) {
+      return judgement.finding.property == "mutual-exclusion" && !judgement.expected &&
+             judgement.finding.verdict == checker::Verdict::not_judged;
+    };
+    const std::vector<scenarios::Judgement>& all = story.outcome.properties;
+    if (scenarios::first_program(story.scenario) == nullptr || std::none_of(all.begin(), all.end(), is_open)) continue;
+    is_any = true;
+    err << fmt::format("{}: nothing is judged: no program said that it got a lock, as in \"lockstep: acquired {}\"\n",
+                       scenarios::one_line(story.scenario.file), story.scenario.lock.key);
+  }
+  return is_any;
+}
+
 Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
   const Guard guard(max_memory_);
   std::optional<std::vector<Scenario>> loaded = load_all(*this, files, catalogue, output.err);
@@ -187,12 +211,17 @@ Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
   options.trace = with_timelines || any_export(&reports::ExportFormat::needs_trace);
   options.places_in_programs = false;  // no one of these shows them
   options.key_states = any_export(&reports::ExportFormat::needs_key_states);
-  // Each story by itself, on any thread.
+  // Each story by itself, on any thread; but programs tell of themselves by a signal to the whole process.
   std::vector<std::variant<Outcome, Diagnostic>> results(loaded->size());
+  const auto has_programs = [&](std::size_t i) { return scenarios::first_program((*loaded)[i]) != nullptr; };
   scenarios::in_parallel(loaded->size(), jobs, [&](std::size_t i) {
+    if (has_programs(i)) return;
     results[i] = may_seed_ ? scenarios::run_sample((*loaded)[i], catalogue, *may_seed_, options)
                            : scenarios::run((*loaded)[i], catalogue, options);
   });
+  for (std::size_t i = 0; i < loaded->size(); ++i) {
+    if (has_programs(i)) results[i] = scenarios::run_twice((*loaded)[i], catalogue, options);
+  }
 
   // A story that cannot happen as its file has it is bad input, too. The others have happened.
   Exit of_trouble = Exit::incomplete;
@@ -202,7 +231,8 @@ Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
     if (const auto* trouble = std::get_if<Diagnostic>(&results[i])) {
       output.err << trouble->to_string() << '\n';
       not_run.push_back(*trouble);
-      if (trouble->kind != scenarios::Diagnostic::Kind::bound) of_trouble = Exit::bad_input;
+      using Kind = scenarios::Diagnostic::Kind;
+      if (trouble->kind != Kind::bound && trouble->kind != Kind::not_repeatable) of_trouble = Exit::bad_input;
     } else {
       stories.push_back({std::move((*loaded)[i]), std::get<Outcome>(std::move(results[i]))});
       warn_of_scripts(stories.back().scenario, stories.back().outcome.script_mistakes, output.err);
@@ -220,8 +250,8 @@ Exit Run::perform(const models::locks::Catalogue& catalogue, Output& output) {
   }
   const auto is_mistaken = [](const reports::Story& story) { return !story.outcome.mistake.empty(); };
   if (std::any_of(stories.begin(), stories.end(), is_mistaken)) return Exit::bad_input;
-  const bool good = reports::count_as_expected(stories) == stories.size();
-  return good ? Exit::as_expected : Exit::not_as_expected;
+  if (reports::count_as_expected(stories) != stories.size()) return Exit::not_as_expected;
+  return tell_silent(stories, output.err) ? Exit::incomplete : Exit::as_expected;
 }
 
 }  // namespace

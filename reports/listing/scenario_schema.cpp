@@ -141,6 +141,8 @@ Json schema_of(std::string_view type) {
       {"array of keys", array_of(some_text())},
       {"array of calls", array_of(call_names())},
       {"array of command lines", array_of(some_text())},
+      {"array of strings", array_of({{"type", "string"}})},
+      {"table of strings", {{"type", "object"}, {"additionalProperties", {{"type", "string"}}}}},
       {"step", text(kStep)},
       {"step that is sent", text(kStep)},
       {"array of CLIENT.COMMAND[#n][@server]", array_of(text("^[A-Za-z][A-Za-z0-9_-]*\\.\\S"), 0)},
@@ -219,10 +221,11 @@ Json schema_of(const TableRow& table, std::span<const TableRow> tables) {
   const auto kind =
       std::find_if(table.keys.begin(), table.keys.end(), [](const KeyRow& key) { return key.name == "kind"; });
   if (table.heading == "[[client]]") {
-    // Who sends commands is no user of the lock.
+    // Who sends commands, or is a program, is no user of the lock that a file could tell what to do.
+    const auto only = [&](Kinds kind) { return Json{{"propertyNames", {{"enum", names_of(table, kind, false)}}}}; };
     schema["if"] = {{"required", Json::array({"commands"})}};
-    schema["then"] = {{"propertyNames", {{"enum", names_of(table, 2, false)}}}};
-    schema["else"] = {{"propertyNames", {{"enum", names_of(table, 1, false)}}}};
+    schema["then"] = only(2);
+    schema["else"] = {{"if", {{"required", Json::array({"command"})}}}, {"then", only(4)}, {"else", only(1)}};
   } else if (kind != table.keys.end() && !table.kinds.empty()) {
     schema["allOf"] = Json::array();
     for (std::size_t i = 0; i < table.kinds.size(); ++i) {

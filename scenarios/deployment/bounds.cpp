@@ -4,6 +4,7 @@
 
 #include "checker/properties/properties.hpp"
 #include "scenarios/deployment/deployment.hpp"
+#include "scenarios/story/own_lock.hpp"
 
 namespace lockstep::scenarios {
 namespace {
@@ -98,7 +99,13 @@ checker::Circumstances Deployment::circumstances() const {
           .servers = keeps_one_state() ? 1 : scenario_.servers.size()};
 }
 
+/// A program says when it holds a lock, and not when it began to ask; nor does a server know which of its commands were
+/// for that.
 std::string_view Deployment::why_not_judged(std::string_view property) const {
+  if (!programs_.empty() && property == "recoverable" && is_lock_of_programs(scenario_.lock))
+    return "[lock] names no algorithm by which another client could try to take the lock";
+  if (!programs_.empty() && property != "mutual-exclusion" && property != "recoverable")
+    return "a client is a program, which says when it holds the lock and nothing else";
   const auto why = checker::property_named(property).why_not_judged;
   return why != nullptr ? why(circumstances()) : "";
 }

@@ -8,6 +8,7 @@
 
 #include "scenarios/story/own_lock.hpp"
 #include "scenarios/story/suggestion.hpp"
+#include "sim/invariant.hpp"
 
 namespace lockstep::scenarios {
 
@@ -69,9 +70,11 @@ Deployment::Deployment(const Scenario& scenario, const models::locks::Catalogue&
   Client& probe = clients_.emplace_back([this](Client& client) { return probe_program(client); });
   probe.set_process_name("probe");
   probe_ = world_.add(probe, "probe", {});
-  for (std::size_t i = 0; i < client_ids_.size(); ++i) connect(clients_[i], &settings_[i]);
+  for (std::size_t i = 0; i < members_.size(); ++i) connect_client(i);
   connect(probe, nullptr);
-  for (std::size_t i = 0; i < client_ids_.size(); ++i) add_threads(clients_[i], scenario.clients[i]);
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].client != nullptr) add_threads(*members_[i].client, scenario.clients[i]);
+  }
   add_company(probe);
   count_attempts();
   progress_within_ = scenario.progress_within.value_or(default_progress());
@@ -98,12 +101,20 @@ Client::Program Deployment::program_of(const ClientSpec& spec, const LockUser& s
 void Deployment::add_clients() {
   for (const ClientSpec& spec : scenario_.clients) {
     const LockUser& settings = settings_.emplace_back(settings_of(spec));
+    if (spec.is_program()) {
+      sim::invariant(scenario_.programs.maker != nullptr, "a story with programs is deployed only where they can run");
+      programs_.push_back(scenario_.programs.maker->make(scenario_, spec, members_.size()));
+      members_.push_back({.program = programs_.back().get()});
+      client_ids_.push_back(world_.add(*programs_.back(), spec.name, models::clock_settings(spec.clock)));
+      continue;
+    }
     // A process with threads leaves everything to them.
     Client& client = clients_.emplace_back(spec.threads.empty() ? program_of(spec, settings) : Client::Program());
     const bool is_configured = !spec.process_name.empty();
     client.set_process_name(is_configured ? spec.process_name : spec.name, is_configured);
     client.set_thread_id(spec.thread_id);
     client.set_mode(spec.mode.value_or(entry_.mode));
+    members_.push_back({.client = &client});
     client_ids_.push_back(world_.add(client, spec.name, models::clock_settings(spec.clock)));
   }
 }
@@ -136,8 +147,9 @@ void Deployment::add_company(Client& process) {
 }
 
 void Deployment::add_servers() {
-  const bool sends_commands = std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
-                                          [](const ClientSpec& client) { return !client.commands.empty(); });
+  const bool sends_commands =
+      std::any_of(scenario_.clients.begin(), scenario_.clients.end(),
+                  [](const ClientSpec& client) { return !client.commands.empty() || client.is_program(); });
   servers_ =
       models::locks::server_kind_of(entry_).make({.world = world_,
                                                   .servers = scenario_.servers,
@@ -150,7 +162,7 @@ void Deployment::add_servers() {
                                                   .version = entry_.server_version});
   const std::size_t sentinels = scenario_.sentinels ? scenario_.sentinels->each.size() : 0;
   assert(servers_->ids().size() == scenario_.servers.size());
-  assert(world_.process_count() == clients_.size() + servers_->ids().size() + sentinels &&
+  assert(world_.process_count() == members_.size() + servers_->ids().size() + sentinels &&
          "a process that the file does not list has no lane");
   if (!scenario_.resource) return;
   resource_.emplace("resource", scenario_.resource->fenced);
@@ -212,6 +224,12 @@ void Deployment::connect(Client& client, LockUser* settings) {
     patience = std::max(*patience, slowest_round_trip() + sim::Duration::microseconds(1));
   servers_->connect(client, {.timeout = patience, .follows_primary = goes_via_sentinels(client)});
   connect_resource(client, settings);
+}
+
+void Deployment::connect_client(std::size_t number) {
+  if (models::Client* client = members_[number].client) return connect(*client, &settings_[number]);
+  for (std::size_t i = 0; i < servers_->ids().size(); ++i)
+    members_[number].program->connect_to(servers_->ids()[i], latency_to(i));
 }
 
 /// The probe does as the story's clients do.
@@ -403,6 +421,31 @@ std::optional<Deployment::ScriptTrouble> Deployment::script_trouble() const {
   if (world_.given_up() != nullptr) return ScriptTrouble{world_.given_up(), {}};
   if (const auto trouble = servers_->trouble()) return ScriptTrouble{trouble->message, {}};
   return std::nullopt;
+}
+
+std::optional<Deployment::ProgramTrouble> Deployment::program_trouble() const {
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].program == nullptr) continue;
+    if (std::optional<std::string> trouble = members_[i].program->trouble())
+      return ProgramTrouble{fmt::format("client {} {}", scenario_.clients[i].name, *trouble), scenario_.clients[i].at};
+  }
+  return std::nullopt;
+}
+
+std::vector<std::string> Deployment::notes_of_programs() const {
+  std::vector<std::string> notes;
+  for (std::size_t i = 0; i < members_.size(); ++i) {
+    if (members_[i].program == nullptr) continue;
+    for (const std::string& note : members_[i].program->notes())
+      notes.push_back(fmt::format("{}: {}", scenario_.clients[i].name, note));
+  }
+  return notes;
+}
+
+std::vector<ProgramCall> Deployment::program_calls() const {
+  std::vector<ProgramCall> all;
+  for (const auto& program : programs_) all.insert(all.end(), program->calls().begin(), program->calls().end());
+  return all;
 }
 
 std::optional<std::string> Deployment::mistake() const {

@@ -19,6 +19,7 @@
 #include "models/workloads/lock_user.hpp"
 #include "models/workloads/market.hpp"
 #include "scenarios/deployment/outcome.hpp"
+#include "scenarios/deployment/program_process.hpp"
 #include "scenarios/story/scenario.hpp"
 #include "sim/schedules/simulation.hpp"
 #include "sim/worlds/world.hpp"
@@ -39,8 +40,8 @@ class Deployment {
   /// What the file says of faults and order: what does happen belongs to `run`; what might, to an explorer.
   enum class Faults : std::uint8_t { as_planned, none };
 
-  /// Requires: `scenario` came out of the loader, or is as consistent; it, `catalogue` and `decisions` outlive the
-  /// deployment.
+  /// Requires: `scenario` came out of the loader, or is as consistent, and has a maker of its programs, if it has some;
+  /// it, `catalogue` and `decisions` outlive the deployment.
   Deployment(const Scenario& scenario, const models::locks::Catalogue& catalogue, sim::Decisions& decisions,
              Faults faults = Faults::as_planned);
 
@@ -152,6 +153,15 @@ class Deployment {
   /// One sentence for each script with a mistake in it that has been run so far, with where it is and what it says
   /// there. Handled ones, too.
   std::vector<std::string> script_mistakes() const;
+  /// Why nothing is known of this execution: a program could not be followed. Nothing: all could.
+  struct ProgramTrouble {
+    std::string message;
+    Position at;  ///< of the client
+  };
+  std::optional<ProgramTrouble> program_trouble() const;
+  /// What is to be known of the programs besides, in sentences.
+  std::vector<std::string> notes_of_programs() const;
+  std::vector<ProgramCall> program_calls() const;
   /// One sentence for each fault of the story whose moment never came.
   std::vector<std::string> missed_faults() const;
   /// The longest lease of all clients that use the lock; nothing if none of them has one.
@@ -166,6 +176,7 @@ class Deployment {
   void add_company(models::Client& process);
   sim::DurationRange latency_to(std::size_t server) const;
   void connect(models::Client& client, models::workloads::LockUser* settings);
+  void connect_client(std::size_t number);
   bool goes_via_sentinels(const models::Client& client) const;
   /// What the lock protects is a row of its server; a process has its place in histories and pictures.
   bool keeps_row() const { return scenario_.resource && scenario_.resource->kind == ResourceSpec::Kind::row; }
@@ -211,7 +222,14 @@ class Deployment {
   sim::ProcessId resource_id_;
   std::deque<models::workloads::LockUser> settings_;  ///< programs refer to them: they must not move
   std::deque<models::workloads::Trader> traders_;
-  std::deque<models::Client> clients_;
+  std::deque<models::Client> clients_;  ///< those that are no programs, and the probe
+  std::vector<std::unique_ptr<ProgramProcess>> programs_;
+  /// Of the story: one of the two.
+  struct Member {
+    models::Client* client = nullptr;
+    ProgramProcess* program = nullptr;
+  };
+  std::vector<Member> members_;
   std::vector<sim::ProcessId> client_ids_;
   std::deque<models::Client> parts_;  ///< threads and background tasks of clients: they must not move
   std::vector<sim::ProcessId> part_ids_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "checker/properties/verdict.hpp"
@@ -46,6 +47,14 @@ struct KeyState {
   std::optional<sim::Instant> expires;  ///< the same in true time, with the server's clock as it is set in that step
 };
 
+/// A system call of a client that is a program. `name`: lives for ever.
+struct ProgramCall {
+  sim::Instant at;
+  sim::ProcessId process;
+  std::uint32_t thread = 0;  ///< the first of a program is 1
+  std::string_view name;
+};
+
 struct Outcome {
   std::vector<Judgement> properties;  ///< in the order of `checker/properties/properties.hpp`
   bool as_expected = true;
@@ -56,7 +65,8 @@ struct Outcome {
   std::vector<KeyState> key_states;  ///< every change, by step; empty unless it was asked for
   sim::Instant quiescent;            ///< true time at which every client was done or dead; the probe starts here
   std::uint64_t events = 0;
-  std::optional<std::int64_t> places;  ///< of a semaphore: how many may hold it at once
+  std::optional<std::int64_t> places;      ///< of a semaphore: how many may hold it at once
+  std::vector<ProgramCall> program_calls;  ///< client after client, of each in its order
   /// What a reader of the result should know besides, e.g. a fault of the file whose moment never came.
   std::vector<std::string> notes;
   std::vector<std::string> script_mistakes;  ///< one sentence for each Lua script that ran into an error of its own

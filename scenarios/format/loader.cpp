@@ -15,6 +15,7 @@
 
 #include "scenarios/format/schema/schema.hpp"
 #include "scenarios/format/writer.hpp"
+#include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios {
@@ -117,7 +118,8 @@ Diagnostic all_of(std::string_view text, const schema::Bad& bad, const std::stri
 
 }  // namespace
 
-std::variant<Scenario, Diagnostic> load(const fs::path& file, const models::locks::Catalogue& catalogue) {
+std::variant<Scenario, Diagnostic> load(const fs::path& file, const models::locks::Catalogue& catalogue,
+                                        Programs programs) {
   fs::file_status status;
   if (auto diagnostic = missing(file, status)) return *std::move(diagnostic);
   if (status.type() == fs::file_type::directory) return about_file(file, "a directory; expected a scenario file");
@@ -127,11 +129,12 @@ std::variant<Scenario, Diagnostic> load(const fs::path& file, const models::lock
     return about_file(file, "cannot be read: " + std::generic_category().message(trouble));
   if (text.empty() && status.type() == fs::file_type::fifo)
     return about_file(file, "a pipe into which nobody writes; expected a scenario file");
-  return parse(text, file.string(), catalogue);
+  return parse(text, file.string(), catalogue, nullptr, programs);
 }
 
 std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file_name,
-                                         const models::locks::Catalogue& catalogue, const OwnLock* known) {
+                                         const models::locks::Catalogue& catalogue, const OwnLock* known,
+                                         Programs programs) {
   constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   try {
@@ -140,6 +143,9 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
         schema::read_scenario(schema::parse_tree(text), catalogue, fs::path(file_name).parent_path(), known);
     scenario.id = fs::path(file_name).stem().string();
     scenario.file = std::move(file_name);
+    if (programs == Programs::refused) {
+      if (auto refusal = refusal_of_programs(scenario, "only `lockstep run` can take")) return *refusal;
+    }
     return scenario;
   } catch (const schema::Bad& bad) {
     return all_of(text, bad, file_name);
@@ -149,7 +155,7 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
 std::optional<Diagnostic> refusal_of(const Scenario& edited, const models::locks::Catalogue& catalogue) {
   Scenario story = edited;
   story.schedule.clear();
-  auto read = parse(to_toml(story), edited.file, catalogue, &edited.lock.own);
+  auto read = parse(to_toml(story), edited.file, catalogue, &edited.lock.own, Programs::taken);
   auto* refusal = std::get_if<Diagnostic>(&read);
   return refusal == nullptr ? std::nullopt : std::optional(std::move(*refusal));
 }

@@ -135,6 +135,7 @@ std::optional<Diagnostic> Execution::execute() {
     return trouble(scenario_, script->at,
                    script->message + (is_of_lock ? "" : "; scripts of a story must end and stay small"));
   }
+  if (const auto program = deployment_.program_trouble()) return trouble(scenario_, program->at, program->message);
   if (const auto pin = deployment_.simulation().pin_failure()) {
     const PinEntry& entry = scenario_.pin[pin->entry];
     Diagnostic disorder =

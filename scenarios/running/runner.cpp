@@ -1,6 +1,7 @@
 #include "scenarios/running/runner.hpp"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,6 +21,10 @@ void expect_an_end(Judgement& judgement) {
       Expectation{.property = std::string(judgement.finding.property), .verdict = checker::Verdict::holds};
   judgement.as_expected = false;
 }
+
+/// The first call of `./lockstep run` waits for no more than it needs.
+constexpr std::string_view kNoProgramsHere =
+    "needs Linux on x86-64 and the optimised build; `./lockstep check --help` makes that, once";
 
 bool asks(const RunOptions& options, std::string_view property) { return !options.asks || options.asks(property); }
 
@@ -41,6 +46,8 @@ Outcome outcome_of(const Scenario& scenario, const models::locks::Catalogue& cat
   outcome.quiescent = execution.quiescent();
   outcome.lanes = deployment.lanes();
   outcome.notes = deployment.missed_faults();
+  for (std::string& note : deployment.notes_of_programs()) outcome.notes.push_back(std::move(note));
+  outcome.program_calls = deployment.program_calls();
   outcome.script_mistakes = deployment.script_mistakes();
   outcome.mistake = deployment.mistake().value_or("");
   outcome.as_expected = outcome.as_expected && outcome.mistake.empty();
@@ -85,7 +92,7 @@ std::variant<Outcome, Diagnostic> run_once(const Scenario& scenario, const model
     outcome.key_states = key_states.take();
     return outcome;
   }
-  if (asks(options, "recoverable")) {
+  if (asks(options, "recoverable") && deployment.why_not_judged("recoverable").empty()) {
     const auto patience =
         options.brief ? Execution::Patience::just_beyond_the_bound : Execution::Patience::as_good_as_for_ever;
     if (deployment.is_visited()) moments.visits = execution.other_visits();
@@ -163,6 +170,9 @@ Scenario without_times(Scenario scenario) {
 
 std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                       const RunOptions& options) {
+  if (scenario.programs.maker == nullptr) {
+    if (std::optional<Diagnostic> refusal = refusal_of_programs(scenario, kNoProgramsHere)) return *std::move(refusal);
+  }
   if (!options.seed || options.decisions != nullptr) return run_decided(scenario, catalogue, options);
   const Scenario timeless = without_times(scenario);
   // Delays with which a pinned order cannot be kept are drawn anew: what is left are those with which it can.

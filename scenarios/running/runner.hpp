@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -46,5 +47,13 @@ struct RunOptions {
 /// does not end, a script that runs away.
 std::variant<Outcome, Diagnostic> run(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                       const RunOptions& options = {});
+
+/// The same of a story with programs among its clients, which is believed only if it goes the same way twice: what is
+/// known of a program is what it did, and not what else it could do. A diagnostic also if it does not.
+std::variant<Outcome, Diagnostic> run_twice(const Scenario& scenario, const models::locks::Catalogue& catalogue,
+                                            const RunOptions& options = {});
+/// The first thing that two runs of one story did not have in common, in a sentence. Nothing: they are the same.
+/// Requires: both have a trace.
+std::optional<std::string> first_difference(const Outcome& first, const Outcome& second);
 
 }  // namespace lockstep::scenarios

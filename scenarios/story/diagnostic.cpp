@@ -12,4 +12,12 @@ std::string Diagnostic::to_string() const {
   return text;
 }
 
+std::optional<Diagnostic> refusal_of_programs(const Scenario& scenario, std::string_view what) {
+  const ClientSpec* program = first_program(scenario);
+  if (program == nullptr) return std::nullopt;
+  return Diagnostic{.file = scenario.file,
+                    .at = program->at,
+                    .message = "client " + program->name + " is a program, which " + std::string(what)};
+}
+
 }  // namespace lockstep::scenarios

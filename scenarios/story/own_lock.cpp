@@ -94,7 +94,7 @@ std::string script_from(const OwnLock& lock, const fs::path& folder) {
 
 const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks::Catalogue& catalogue) {
   if (lock.own.entry != nullptr && lock.own.entry->id == lock.algorithm) return lock.own.entry.get();
-  return catalogue.find(lock.algorithm);
+  return is_lock_of_programs(lock) ? &lock_of_programs() : catalogue.find(lock.algorithm);
 }
 
 void set_lease_and_patience(const models::locks::Entry& entry, sim::Duration lease, sim::Duration patience,

@@ -1,6 +1,6 @@
 #pragma once
 
-// A lock that a scenario file brings along as a script: `[lock] script = "my-lock.lua"`.
+// A lock that a scenario file brings along, as a script (`[lock] script = "my-lock.lua"`) or inside of programs.
 
 #include <filesystem>
 #include <string>
@@ -21,7 +21,14 @@ OwnLock own_lock_of(const models::locks::Entry& entry);
 /// Where the script lies as a file in `folder` would name it; no folder: from everywhere.
 std::string script_from(const OwnLock& lock, const std::filesystem::path& folder);
 
-/// The algorithm of a story: its own script, or of the catalogue. Null: there is none.
+/// The lock of a story whose clients are all programs, and whose file names no algorithm: what it does only they know.
+/// In no catalogue, and not to be named in files.
+inline constexpr std::string_view kLockOfPrograms = "programs";
+inline bool is_lock_of_programs(const LockSpec& lock) { return lock.algorithm == kLockOfPrograms; }
+/// It claims what every lock is for. Nobody can take it but by running a program: its attempts fail.
+const models::locks::Entry& lock_of_programs();
+
+/// The algorithm of a story: its own script, that of programs, or of the catalogue. Null: there is none.
 const models::locks::Entry* find_entry(const LockSpec& lock, const models::locks::Catalogue& catalogue);
 
 /// For stories that are made for an algorithm: how long its lease is, and how long a server lets a client wait,

@@ -30,6 +30,12 @@ std::vector<std::string> thread_names(const ClientSpec& client) {
   return names;
 }
 
+const ClientSpec* first_program(const Scenario& scenario) {
+  const auto found = std::find_if(scenario.clients.begin(), scenario.clients.end(),
+                                  [](const ClientSpec& client) { return client.is_program(); });
+  return found == scenario.clients.end() ? nullptr : &*found;
+}
+
 void rename_server(Scenario& story, std::string from, std::string_view to) {
   const auto say = [&](std::string& name) {
     if (name == from) name = to;

@@ -103,6 +103,14 @@ struct MarketSpec {
   bool operator==(const MarketSpec&) const = default;
 };
 
+/// A client that is a program.
+struct ProgramSpec {
+  std::vector<std::string> command;  ///< the program and its arguments; empty: the client is none
+  std::string folder;                ///< where it is started; absolute
+  std::map<std::string, std::string, std::less<>> environment;  ///< besides what every program is told
+  bool operator==(const ProgramSpec&) const = default;
+};
+
 struct ClientSpec {
   std::string name;
   Position at;
@@ -140,7 +148,9 @@ struct ClientSpec {
     bool operator==(const Line&) const = default;
   };
   std::vector<Line> commands;
-  std::string server;  ///< to whom; empty: the first
+  std::string server;   ///< to whom; empty: the first
+  ProgramSpec program;  ///< set: this client is a program, which does what it does
+  bool is_program() const { return !program.command.empty(); }
   bool operator==(const ClientSpec&) const;
 };
 
@@ -257,6 +267,15 @@ struct Expectation {
 
 inline bool ClientSpec::operator==(const ClientSpec&) const = default;
 
+class ProgramMaker;
+
+/// Who makes the clients that are programs. Nobody: the story can be read and written, but not run.
+struct ProgramHost {
+  const ProgramMaker* maker = nullptr;
+  /// It is the same story, with or without one.
+  bool operator==(const ProgramHost&) const { return true; }
+};
+
 /// Names of a client's threads: none if it has no threads of its own.
 std::vector<std::string> thread_names(const ClientSpec& client);
 
@@ -295,8 +314,12 @@ struct Scenario {
   std::optional<std::int64_t> fair_overtakings;
   std::vector<Expectation> expect_run, expect_check;
   std::optional<std::int64_t> expect_traces;  ///< how many traces `check` explores
+  ProgramHost programs;
   bool operator==(const Scenario&) const = default;
 };
+
+/// Null: no client is a program.
+const ClientSpec* first_program(const Scenario& scenario);
 
 /// The keys of all locks that the story's clients use, in the order in which the file names them; if there are none,
 /// the lock's own.

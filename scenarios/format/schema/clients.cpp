@@ -1,12 +1,15 @@
 // [[client]]: who uses the lock, and who sends commands past it.
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
+#include <system_error>
 
 #include "scenarios/format/schema/parts.hpp"
 #include "scenarios/format/schema/step.hpp"
 #include "scenarios/format/schema/value.hpp"
 #include "scenarios/story/own_lock.hpp"
+#include "scenarios/story/suggestion.hpp"
 
 namespace lockstep::scenarios::schema {
 namespace {
@@ -21,6 +24,7 @@ constexpr std::int64_t kThreadIdMax = 1'000'000;
 
 constexpr Kinds kUser = 1;       ///< uses the lock
 constexpr Kinds kCommander = 2;  ///< sends `commands` instead
+constexpr Kinds kProgram = 4;    ///< is a program
 
 constexpr std::array<std::pair<std::string_view, bool>, 2> kVia{{{"servers", false}, {"sentinel", true}}};
 constexpr std::array<std::pair<std::string_view, ClientSpec::Role>, 2> kRoles{
@@ -28,7 +32,8 @@ constexpr std::array<std::pair<std::string_view, ClientSpec::Role>, 2> kRoles{
 
 /// What is written as one table: neighbours with the same settings.
 struct ClientTable : ClientSpec {
-  std::vector<std::string> names;
+  std::filesystem::path folder = {};  ///< of the file; empty: it may lie anywhere
+  std::vector<std::string> names = {};
 };
 
 struct ClientDraft {
@@ -93,10 +98,71 @@ std::vector<ClientSpec::Line> commands_of(const Node& value) {
   return commands;
 }
 
+std::vector<std::string> command_line_of(const Node& value) {
+  const Array& words = array_of(value, "a program and its arguments such as [\"python3\", \"app.py\"]");
+  if (words.empty()) fail(value, "expected a program and its arguments such as [\"python3\", \"app.py\"]");
+  std::vector<std::string> command;
+  for (const Node& word : words) {
+    command.push_back(command.empty() ? text_of(word, "a program such as \"python3\"")
+                                      : string_of(word, "an argument such as \"app.py\""));
+    if (command.back().find('\0') != std::string::npos) fail(word, "a zero byte, which no argument can have");
+  }
+  return command;
+}
+
+namespace fs = std::filesystem;
+
+std::string folder_from(const fs::path& folder, const std::string& path) {
+  std::error_code error;
+  const fs::path absolute = fs::absolute(folder / path, error);
+  fs::path normal = (error ? folder / path : absolute).lexically_normal();
+  return normal.has_filename() || normal == normal.root_path() ? normal.string() : normal.parent_path().string();
+}
+
+void read_folder(const Node& value, ClientDraft& c) {
+  const std::string& path = text_of(value, "a folder such as \"app\"");
+  c.settings.program.folder = folder_from(c.draft.folder, path);
+  std::error_code error;
+  if (!fs::is_directory(c.settings.program.folder, error)) fail(value, "there is no folder " + in_quotes(path));
+}
+
+/// A file that may lie anywhere names the folder from the root on.
+Value write_folder(const ClientTable& client) {
+  if (client.program.folder.empty() || client.folder.empty()) return as_toml(client.program.folder);
+  const fs::path relative = fs::path(client.program.folder).lexically_relative(folder_from(client.folder, ""));
+  if (relative == ".") return {};
+  return as_toml(relative.empty() ? client.program.folder : relative.string());
+}
+
+void read_environment(const Node& value, ClientDraft& c) {
+  for (const Entry& entry : table_of(value, "a table such as { TTL = \"100\" }")) {
+    const std::string& name = entry.node.key;
+    if (name.empty() || name.find_first_of(std::string_view("=\0", 2)) != std::string::npos)
+      throw Bad{entry.key_at, in_quotes(name) + " is no name of an environment variable"};
+    const std::string& text = string_of(entry.node, "a text such as \"100\"");
+    if (text.find('\0') != std::string::npos) fail(entry.node, "a zero byte, which no environment variable can have");
+    c.settings.program.environment.emplace(name, text);
+  }
+}
+
+Value write_environment(const ClientTable& client) {
+  return client.program.environment.empty() ? Value{} : as_toml(client.program.environment);
+}
+
 constexpr Key<ClientDraft> kClient[] = {
     {"name", "name, or array of names", kRequired, "one client, or several with the same settings",
      both(read_names, [](const ClientTable& client) { return names_as_toml(client.names); })},
-    {"acquire_at", "duration or range", "\"0ms\"", "when it starts its first attempt, in true time",
+    {"command", "array of strings", "none",
+     "it is a program, which is run as it is: itself and its arguments; {redis} is the address of that server",
+     both([](const Node& value, ClientDraft& c) { c.settings.program.command = command_line_of(value); },
+          [](const ClientTable& client) { return client.is_program() ? as_toml(client.program.command) : Value{}; }),
+     kProgram},
+    {"cwd", "string", "the folder of this file", "where the program is started, from the folder of this file",
+     both(read_folder, write_folder), kProgram},
+    {"env", "table of strings", "none", "environment variables of the program, besides those that all have",
+     both(read_environment, write_environment), kProgram},
+    {"acquire_at", "duration or range", "\"0ms\"",
+     "when it starts its first attempt, in true time; of a program: when it is started",
      field<&ClientSpec::acquire_at, range_of>},
     {"hold", "duration or range", "\"0ms\"", "processor time inside the critical section; a pause lengthens it",
      field<&ClientSpec::hold, range_of>, kUser},
@@ -142,7 +208,7 @@ constexpr Key<ClientDraft> kClient[] = {
     {"clock", "table", "true time", "its clocks", field<&ClientSpec::clock, clock_of>},
     {"via", "\"servers\" or \"sentinel\"", "\"servers\"",
      "\"sentinel\": its only server is whoever is primary; it asks the sentinels, and again when the primary is gone",
-     choice<&ClientSpec::via_sentinel, kVia>},
+     choice<&ClientSpec::via_sentinel, kVia>, kUser | kCommander},
     {"commands", "array of command lines", "none",
      "it does not use the lock but sends these to a server, quoted as for redis-cli",
      field<&ClientSpec::commands, commands_of>, kCommander},
@@ -179,7 +245,7 @@ Value write_threads(const ClientTable& client) {
   standard.acquire_at = {};
   Value threads;
   for (const ClientSpec& thread : client.threads)
-    threads.elements.push_back(inline_table(write_table(kThread, {thread, {}}, standard)));
+    threads.elements.push_back(inline_table(write_table(kThread, {thread}, standard)));
   return threads;
 }
 
@@ -219,9 +285,14 @@ namespace {
 
 void read_client(const Node& table, Draft& draft) {
   ClientDraft client{draft, {}, {}};
-  const bool commands = find(table, "commands") != nullptr;
-  read_table(table, {"a [[client]]", commands ? kCommander : kUser, commands ? "a client with commands" : "a client"},
-             kClient, client);
+  const bool sends_commands = find(table, "commands") != nullptr;
+  const bool is_program = !sends_commands && find(table, "command") != nullptr;
+  const Heading heading = sends_commands ? Heading{"a [[client]]", kCommander, "a client with commands"}
+                          : is_program   ? Heading{"a [[client]]", kProgram, "a client that is a program"}
+                                         : Heading{"a [[client]]", kUser, "a client"};
+  read_table(table, heading, kClient, client);
+  if (is_program && client.settings.program.folder.empty())
+    client.settings.program.folder = folder_from(draft.folder, "");
   if (client.threads != nullptr) read_threads(*client.threads, client);
   const Node* finally = find(table, "finally");
   if (finally != nullptr && (client.settings.in_finally || !client.settings.release))
@@ -244,13 +315,14 @@ void read_clients(const Node& node, Draft& draft) {
 
 Value write_clients(const Saved& saved) {
   const auto keys_of_client = [](const ClientTable& table) {
-    return write_table(kClient, table, {}, table.commands.empty() ? kUser : kCommander);
+    const Kinds kind = table.is_program() ? kProgram : table.commands.empty() ? kUser : kCommander;
+    return write_table(kClient, table, {}, kind);
   };
   std::vector<ClientTable> tables;
   Keys before;
   for (const ClientSpec& client : saved.scenario.clients) {
-    Keys keys = keys_of_client({client, {}});
-    if (tables.empty() || keys != before) tables.push_back({client, {}});
+    Keys keys = keys_of_client({client, saved.folder});
+    if (tables.empty() || keys != before) tables.push_back({client, saved.folder});
     tables.back().names.push_back(client.name);
     before = std::move(keys);
   }
@@ -260,7 +332,7 @@ Value write_clients(const Saved& saved) {
 }
 
 void list_clients(std::vector<TableRow>& tables) {
-  tables.push_back({"[[client]]", rows_of(kClient), {"users", "with commands"}});
+  tables.push_back({"[[client]]", rows_of(kClient), {"users", "with commands", "programs"}});
   tables.push_back({"threads", rows_of(kThread)});
 }
 

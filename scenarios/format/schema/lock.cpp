@@ -16,7 +16,7 @@ using models::locks::ParameterValue;
 bool is_own(const LockSpec& lock) { return lock.own.entry != nullptr && lock.own.entry->id == lock.algorithm; }
 
 constexpr Key<Draft> kLock[] = {
-    {"algorithm", "string", "required without a script",
+    {"algorithm", "string", "required without a script, unless all clients are programs",
      "the id of a lock algorithm; `lockstep list algorithms` shows them",
      both(
          [](const Node& value, Draft& draft) {
@@ -24,7 +24,8 @@ constexpr Key<Draft> kLock[] = {
            draft.scenario.lock.algorithm_at = value.at;
          },
          [](const Saved& saved) {
-           return is_own(saved.scenario.lock) ? Value{} : as_toml(saved.scenario.lock.algorithm);
+           const LockSpec& lock = saved.scenario.lock;
+           return is_own(lock) || is_lock_of_programs(lock) ? Value{} : as_toml(lock.algorithm);
          })},
     {"script", "string", "none", "instead of an algorithm: a Lua script, from the folder of this file",
      both([](const Node& value, Draft& draft) { draft.scenario.lock.algorithm_at = value.at; },
@@ -83,6 +84,10 @@ const models::locks::Entry& algorithm_of(const Node& lock, Draft& draft) {
   const models::locks::Catalogue& catalogue = draft.catalogue;
   if (id == nullptr) {
     table_of(lock, "the table [lock]");
+    if (draft.has_only_programs) {
+      draft.scenario.lock.algorithm = kLockOfPrograms;
+      return lock_of_programs();
+    }
     throw Bad{lock.at, "[lock] needs \"algorithm\": " + std::string(kLock[0].meaning) +
                            "; or \"script\": a lock of your own in Lua"};
   }
@@ -104,7 +109,11 @@ void read_lock(const Node& node, Draft& draft) {
   // The keys of this table: those above, then the algorithm's own.
   std::vector<KeyRow> rows = rows_of(kLock);
   const std::size_t own = rows.size();
-  for (const ParameterSpec& spec : entry.parameters) rows.push_back({spec.name, "", "", spec.meaning});
+  // What no algorithm is named for, nobody tries or waits for.
+  const bool has_algorithm = !is_lock_of_programs(lock);
+  for (const ParameterSpec& spec : entry.parameters) {
+    if (has_algorithm) rows.push_back({spec.name, "", "", spec.meaning});
+  }
   const std::string heading = "[lock] of " + std::string(entry.id);
   visit_table(node, {heading}, rows, [&](std::size_t i, const Node& value) {
     if (i < own) return kLock[i].way.read(value, draft);

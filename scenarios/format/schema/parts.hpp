@@ -26,6 +26,7 @@ struct Draft {
   const models::ServerKind& server_kind;  ///< of the lock, which may stand below its servers
   std::filesystem::path folder;           ///< of the file
   const OwnLock* known;                   ///< a script that need not be read again, or null
+  bool has_only_programs;                 ///< as clients, so that the lock may be theirs
   Scenario scenario;
   Names names;
   /// What clients have of the lock's parameters; which these are, is known when [lock] is read, which may stand below.
@@ -90,6 +91,7 @@ Keys keys_of(const LockParameters& parameters);
 void check_server_kind(const Node& root, const Draft& draft);
 void check_resource(const Node& root, const models::locks::Entry& entry, const Scenario& scenario);
 void check_sentinels(const models::locks::Entry& entry, Scenario& scenario);
+void check_programs(const Node& root, const Draft& draft);
 
 /// The tables inside an array of tables. Throws if it is a single table, which wants another pair of brackets.
 const Array& tables_of(const Node& node, std::string_view heading);

@@ -148,7 +148,7 @@ void check_roles(const Scenario& scenario) {
       throw Bad{client.at, in_quotes(client.name) + " has a role, which needs a [market]"};
     if (!client.account.empty() && !has_role)
       throw Bad{client.at, in_quotes(client.name) + " has an account and no role: add role = \"buyer\""};
-    if (!has_role && scenario.market && client.commands.empty())
+    if (!has_role && scenario.market && client.commands.empty() && !client.is_program())
       throw Bad{client.at, in_quotes(client.name) + " needs role = \"seller\" or \"buyer\", since there is a [market]"};
   }
 }
@@ -169,8 +169,11 @@ void check_implemented(const Scenario& scenario, const models::ServerKind& kind)
                                : std::any_of(may.who.begin(), may.who.end(), is_server));
 }
 
+/// A program has its own patience.
 void check_losses(const Scenario& scenario) {
-  if (scenario.network.timeout) return;
+  const bool has_only_programs = std::all_of(scenario.clients.begin(), scenario.clients.end(),
+                                             [](const ClientSpec& client) { return client.is_program(); });
+  if (scenario.network.timeout || has_only_programs) return;
   const std::string remedy = "a lost message, and a client that waits for ever: add timeout = \"50ms\" to [network]";
   for (const FaultSpec& fault : scenario.faults) {
     if (loses_message(fault.kind)) throw Bad{fault.at, remedy};
@@ -241,6 +244,15 @@ void check_threads(const Scenario& scenario) {
   }
 }
 
+/// If something is wrong with the clients, their reader says so.
+bool has_only_programs(const Node& root) {
+  const Node* clients = find(root, "client");
+  const auto* tables = clients != nullptr ? std::get_if<Array>(&clients->value) : nullptr;
+  return tables != nullptr && !tables->empty() && std::all_of(tables->begin(), tables->end(), [](const Node& client) {
+           return std::holds_alternative<Table>(client.value) && find(client, "command") != nullptr;
+         });
+}
+
 void check_overrides(const Draft& draft) {
   const models::locks::Entry* entry = find_entry(draft.scenario.lock, draft.catalogue);
   const auto declares = [&](std::string_view name) {
@@ -262,7 +274,8 @@ void check_overrides(const Draft& draft) {
 
 Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalogue, const std::filesystem::path& folder,
                        const OwnLock* known) {
-  Draft draft{catalogue, server_kind_of(root, catalogue, folder, known), folder, known, {}, {}};
+  Draft draft{catalogue, server_kind_of(root, catalogue, folder, known), folder, known, has_only_programs(root), {},
+              {}};
   read_table(root, {"a scenario"}, kTop, draft);
   Scenario& scenario = draft.scenario;
   if (scenario.clients.empty()) throw Bad{find(root, "client")->at, "client: expected at least one [[client]]"};
@@ -282,6 +295,7 @@ Scenario read_scenario(const Node& root, const models::locks::Catalogue& catalog
   mistakes.attempt([&] { check_order(root, scenario); });
   mistakes.attempt([&] { check_thresholds(scenario); });
   mistakes.attempt([&] { check_overrides(draft); });
+  mistakes.attempt([&] { check_programs(root, draft); });
   mistakes.complain();
   return std::move(scenario);
 }

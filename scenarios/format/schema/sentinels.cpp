@@ -160,7 +160,8 @@ void complete_abstract(const models::locks::Entry& entry, Scenario& scenario) {
                                          " wants several independent servers, which are no "
                                          "primary and its replicas; leave out replicas and failover"};
   }
-  for (ClientSpec& client : scenario.clients) client.via_sentinel = client.via_sentinel || client.commands.empty();
+  for (ClientSpec& client : scenario.clients)
+    client.via_sentinel = client.via_sentinel || (client.commands.empty() && !client.is_program());
   constexpr sim::Duration kUsual = sim::Duration::seconds(3);
   if (!scenario.network.timeout) scenario.network.timeout = kUsual;
   // A replica that never lags would have all that its primary has promised.
