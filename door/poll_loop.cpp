@@ -35,15 +35,6 @@ bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == 
 
 }  // namespace
 
-File& File::operator=(File&& other) noexcept {
-  std::swap(number_, other.number_);
-  return *this;
-}
-
-File::~File() {
-  if (number_ >= 0) close(number_);
-}
-
 std::variant<Listener, Trouble> listen_on_loopback(std::uint16_t port, sim::ProcessId server) {
   File socket(::socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   const auto fail = [&](const std::string& what) {

@@ -16,22 +16,10 @@
 #include <vector>
 
 #include "door/door.hpp"
+#include "door/file.hpp"
 #include "sim/schedules/simulation.hpp"
 
 namespace lockstep::door {
-
-/// An open file of the system, closed with its owner.
-class File {
- public:
-  explicit File(int number = -1) : number_(number) {}
-  File(File&& other) noexcept : number_(other.number_) { other.number_ = -1; }
-  File& operator=(File&& other) noexcept;
-  ~File();
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
 
 /// Why nothing could be done: "port 6379 of 127.0.0.1 is taken".
 struct Trouble {

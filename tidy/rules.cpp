@@ -23,8 +23,9 @@ const std::vector<std::pair<std::string_view, std::vector<std::string_view>>> kM
     {"library", {"sim", "models", "checker", "scenarios", "reports"}},
     {"door", {"sim", "models", "checker", "scenarios"}},
     {"ranks", {"sim", "models", "checker", "scenarios"}},
+    {"programs", {"sim", "models", "checker", "scenarios", "door"}},
     {"confirm", {"sim", "models", "checker", "scenarios", "reports"}},
-    {"cli", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm"}},
+    {"cli", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm", "programs"}},
     {"bench", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm", "cli"}},
     {"examples", {"sim", "models", "checker", "scenarios", "reports", "door", "confirm", "cli"}},
     {"tidy", {}},
@@ -143,6 +144,7 @@ Findings real_chance_and_time(const File& file) {
     const bool meets_reality = file.folder() == "cli" || file.folder() == "confirm" || is_beside_real_server;
     if (meets_reality && (is_about("progress only") || is_about("real clients") || is_about("real processes"))) return;
     if (file.folder() == "library" && is_about("bounds only")) return;
+    if (file.path.starts_with("programs/samples/") && is_about("a program of others")) return;
     for (const Ban& ban : kRealTime) {
       if (has_word(line, ban.word)) report(ban.word, ban.instead);
     }
