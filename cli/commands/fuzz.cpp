@@ -79,6 +79,7 @@ class Fuzz final : public Call {
   Manual manual() override;
   std::string mistake() override;
   std::vector<std::string>* lock_names() override { return &algorithms_; }
+  bool takes_programs() const override { return true; }
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:

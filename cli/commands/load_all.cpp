@@ -34,7 +34,7 @@ std::optional<std::vector<scenarios::Scenario>> load_all(Call& call, const std::
   if (const auto* trouble = std::get_if<scenarios::Diagnostic>(&found); trouble != nullptr && bad.empty())
     bad.push_back(*trouble);
   std::vector<scenarios::Scenario> loaded;
-  const std::string cannot = fmt::format("{} cannot take; `lockstep run` can", call.manual().name);
+  const std::string cannot = fmt::format("{} cannot take; `lockstep run` and `lockstep fuzz` can", call.manual().name);
   if (const auto* paths = std::get_if<std::vector<std::filesystem::path>>(&found)) {
     for (const std::filesystem::path& path : *paths) {
       auto result = scenarios::load(path, catalogue, scenarios::Programs::taken);

@@ -102,6 +102,11 @@ class Maker {
     for (std::size_t i = 0; i < scenarios.size(); ++i) {
       told_[i].source = sources[i];
       told_[i].path = paths[i];
+      // They tell of themselves by a signal to the whole process: so by one thread, and nothing beside.
+      if (scenarios::first_program(scenarios[i]) != nullptr) {
+        troubles_[i] = tell_one(scenarios[i], told_[i]);
+        continue;
+      }
       tasks.add([this, &scenarios, i] {
         if (!is_interrupted()) troubles_[i] = tell_one(scenarios[i], told_[i]);
       });
@@ -230,6 +235,10 @@ class Maker {
   }
 
   void tell_explored(const Scenario& scenario, ToldStory& told) {
+    if (scenarios::first_program(scenario) != nullptr) {
+      told.not_explored = "a client is a program, of which only runs can be shown: what it could do next is not known";
+      return;
+    }
     if (!scenarios::can_be_explored(scenario, catalogue_)) {
       told.not_explored = "its executions do not end";
       return;
@@ -350,6 +359,7 @@ example: lockstep report --single f003-2.html --stories scenarios/stories/rediss
         .is_laid_out = false};
   }
 
+  bool takes_programs() const override { return true; }
   std::string mistake() override {
     if (stories_.empty()) stories_ = {"scenarios"};
     if (single_ && !files.empty()) return "--single FILE makes one page, and no folder; leave the folder out";

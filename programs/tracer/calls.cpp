@@ -11,6 +11,8 @@
 #include <ctime>
 #include <string>
 
+#include "programs/tracer/launch.hpp"
+
 namespace lockstep::programs::tracer {
 
 namespace {
@@ -239,10 +241,7 @@ Turn Calls::write(Thread& thread) {
   constexpr std::size_t kMost = 1 << 20;
   std::string bytes(std::min<std::size_t>(r.rdx, kMost), 0);
   if (!thread.tracee.space().read(r.rsi, bytes.data(), bytes.size())) return answered(thread, -EFAULT);
-  // What was sent before this is heard of before this.
-  sockets_.collect();
-  outside_.wrote(static_cast<int>(r.rdi), bytes);
-  return answered(thread, static_cast<std::int64_t>(bytes.size()));
+  return tell(thread, bytes);
 }
 
 Turn Calls::writev(Thread& thread) {
@@ -258,8 +257,15 @@ Turn Calls::writev(Thread& thread) {
     bytes += text;
     if (text.size() < part->iov_len) break;
   }
+  return tell(thread, bytes);
+}
+
+Turn Calls::tell(Thread& thread, std::string_view bytes) {
+  const int output = output_of(thread.tracee.space(), static_cast<int>(thread.tracee.registers.rdi));
+  if (output == 0) return enter(thread);
+  // What was sent before this is heard of before this.
   sockets_.collect();
-  outside_.wrote(static_cast<int>(r.rdi), bytes);
+  outside_.wrote(output, bytes);
   return answered(thread, static_cast<std::int64_t>(bytes.size()));
 }
 

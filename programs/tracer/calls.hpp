@@ -3,6 +3,7 @@
 // What becomes of each system call that the filter shows: one row of a table for each, in calls.cpp.
 
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "programs/tracer/clock_page.hpp"
@@ -58,6 +59,7 @@ class Calls final : public CallHandler {
   Turn receive(Thread& thread);
   Turn write(Thread& thread);
   Turn writev(Thread& thread);
+  Turn tell(Thread& thread, std::string_view bytes);
   Turn madvise(Thread& thread);
   Turn refuse(Thread& thread);
   Turn real_timer(Thread&);

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
@@ -35,8 +37,8 @@ struct Preparation {
   std::vector<char*> environment;
   std::string directory;
   std::vector<SeenCall> seen;
-  int may_go = -1;   ///< a pipe: the child waits until there is a byte
-  int nothing = -1;  ///< /dev/null
+  int may_go = -1;                              ///< a pipe: the child waits until there is a byte
+  std::array<int, kLastOutput + 1> standard{};  ///< by descriptor: what the program begins with
 };
 
 void pin_to_this_processor() {
@@ -46,11 +48,14 @@ void pin_to_this_processor() {
   ::sched_setaffinity(0, sizeof set, &set);
 }
 
-[[noreturn]] void become(const Preparation& preparation) {
+[[noreturn]] void become(Preparation& preparation) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   char byte = 0;
   if (::read(preparation.may_go, &byte, 1) != 1) ::_exit(kCannotExecute);
-  for (int descriptor = 0; descriptor <= kLastOutput; ++descriptor) ::dup2(preparation.nothing, descriptor);
+  // The first of them may not take the place of one that is still to be copied.
+  for (int& file : preparation.standard) file = ::fcntl(file, F_DUPFD, kLastOutput + 1);
+  for (int descriptor = 0; descriptor <= kLastOutput; ++descriptor)
+    ::dup2(preparation.standard[static_cast<std::size_t>(descriptor)], descriptor);
   ::close_range(kLastOutput + 1, ~0U, 0);
   if (!preparation.directory.empty() && ::chdir(preparation.directory.c_str()) != 0) ::_exit(kCannotExecute);
   sigset_t none;
@@ -99,7 +104,18 @@ void end_process(pid_t process) {
   ::waitpid(process, nullptr, __WALL);
 }
 
+/// A file for each, so that one can tell them from what the program, or a child of it, puts in their places.
+std::string output_name(int descriptor) { return fmt::format("lockstep-output-{}", descriptor); }
+
 }  // namespace
+
+int output_of(const AddressSpace& space, int descriptor) {
+  const std::string target = space.target(descriptor);
+  for (int output = kFirstOutput; output <= kLastOutput; ++output) {
+    if (target.starts_with("/memfd:" + output_name(output))) return output;
+  }
+  return 0;
+}
 
 Launched launch(const Command& command) {
   Preparation preparation(command);
@@ -107,9 +123,13 @@ Launched launch(const Command& command) {
   if (::pipe2(ends, O_CLOEXEC) != 0) throw TracerTrouble("no pipe is to be had for a program");
   const door::File may_go(ends[0]);
   const door::File let_go(ends[1]);
-  const door::File nothing(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  std::array<door::File, kLastOutput + 1> standard;
+  standard[0] = door::File(::open("/dev/null", O_RDWR | O_CLOEXEC));
+  for (int descriptor = kFirstOutput; descriptor <= kLastOutput; ++descriptor)
+    standard[static_cast<std::size_t>(descriptor)] =
+        door::File(::memfd_create(output_name(descriptor).c_str(), MFD_CLOEXEC));
   preparation.may_go = may_go.number();
-  preparation.nothing = nothing.number();
+  for (std::size_t i = 0; i < standard.size(); ++i) preparation.standard[i] = standard[i].number();
 
   Launched launched;
   {

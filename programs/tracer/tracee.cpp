@@ -85,14 +85,16 @@ door::File AddressSpace::duplicate(int descriptor) const {
   return door::File(static_cast<int>(::syscall(SYS_pidfd_getfd, handle_.number(), descriptor, 0)));
 }
 
+std::string AddressSpace::target(int descriptor) const {
+  char name[256];
+  const ssize_t size = ::readlink(fmt::format("/proc/{}/fd/{}", process_, descriptor).c_str(), name, sizeof name);
+  return size <= 0 ? std::string() : std::string(name, static_cast<std::size_t>(size));
+}
+
 std::uint64_t AddressSpace::socket_number(int descriptor) const {
-  char target[64];
-  const std::string link = fmt::format("/proc/{}/fd/{}", process_, descriptor);
-  const ssize_t size = ::readlink(link.c_str(), target, sizeof target - 1);
-  if (size <= 0) return 0;
-  target[size] = 0;
+  const std::string name = target(descriptor);
   constexpr std::string_view kPrefix = "socket:[";
-  return std::string_view(target).starts_with(kPrefix) ? std::strtoull(target + kPrefix.size(), nullptr, 10) : 0;
+  return name.starts_with(kPrefix) ? std::strtoull(name.c_str() + kPrefix.size(), nullptr, 10) : 0;
 }
 
 Tracee::Tracee(pid_t id, std::shared_ptr<AddressSpace> space)

@@ -36,6 +36,8 @@ class AddressSpace {
   bool write(std::uint64_t address, const void* bytes, std::size_t size) const;
   /// A duplicate of one of its open files; -1: not open, or not permitted.
   door::File duplicate(int descriptor) const;
+  /// What one of its descriptors refers to, as /proc names it; empty: nothing.
+  std::string target(int descriptor) const;
   /// By which the system tells one socket from another. 0: it is none.
   std::uint64_t socket_number(int descriptor) const;
 

@@ -110,7 +110,8 @@ std::vector<std::string> paths_of(const std::vector<std::string>& sources) {
 
 std::variant<Story, scenarios::Diagnostic> run_for_page(const scenarios::Scenario& scenario,
                                                         const models::locks::Catalogue& catalogue) {
-  auto outcome = scenarios::run(scenario, catalogue, {.trace = true, .key_states = true});
+  const auto run = scenarios::first_program(scenario) != nullptr ? scenarios::run_twice : scenarios::run;
+  auto outcome = run(scenario, catalogue, {.trace = true, .key_states = true});
   if (auto* problem = std::get_if<scenarios::Diagnostic>(&outcome)) return std::move(*problem);
   return Story{scenario, std::get<scenarios::Outcome>(std::move(outcome))};
 }

@@ -547,13 +547,16 @@ void ask_early(const Scenario& scenario, const models::locks::Catalogue& catalog
 }  // namespace
 
 bool can_be_explored(const Scenario& scenario, const models::locks::Catalogue& catalogue) {
-  return !sentinels_look_for_ever(scenario) && why_not_explored(scenario, catalogue).empty();
+  return first_program(scenario) == nullptr && !sentinels_look_for_ever(scenario) &&
+         why_not_explored(scenario, catalogue).empty();
 }
 
 std::variant<Exploration, Diagnostic> explore(const Scenario& scenario, const models::locks::Catalogue& catalogue,
                                               const ExplorationOptions& given) {
   ExplorationOptions options = given;
   options.began = given.begin();
+  if (auto refusal = refusal_of_programs(scenario, "check cannot take; `lockstep run` and `lockstep fuzz` can"))
+    return *std::move(refusal);
   if (const std::string_view why = why_not_explored(scenario, catalogue); !why.empty()) return not_explored(why);
   if (sentinels_look_for_ever(scenario)) {
     return Diagnostic{scenario.file, scenario.sentinels_at,

@@ -195,10 +195,21 @@ std::optional<checker::Coda> ExploredStory::begin_coda(bool is_due) {
   return checker::Coda{.after = rest};
 }
 
+/// Whether something that the visitor sent, or an answer to it, has not arrived: only when it does is it known that the
+/// visitor could have given it up before.
+bool ExploredStory::is_visitor_on_the_way() const {
+  const std::span<const std::uint32_t> pending = explorer_.pending();
+  return std::any_of(pending.begin(), pending.end(), [&](std::uint32_t slot) {
+    const sim::Event& event = deployment_->world().event(slot);
+    const bool is_of_visitor = event.from == deployment_->probe() || event.process == deployment_->probe();
+    return event.kind == sim::EventKind::message && is_of_visitor;
+  });
+}
+
 /// When the visitor is done; and, if it is to come early, when all clients are, and nothing is pending but ticks and
 /// what servers wait for by themselves.
 bool ExploredStory::is_over_early() const {
-  if (has_probed()) return deployment_->is_visit_over();
+  if (has_probed()) return deployment_->is_visit_over() && !is_visitor_on_the_way();
   if (probe_ != Probe::when_clients_are_done) return false;
   bool has_waiting_server = false;
   const std::span<const sim::ProcessId> servers = deployment_->servers().ids();

@@ -72,6 +72,7 @@ class ExploredStory final : public checker::Explorable {
   checker::RecoverableQuestion question(const checker::Explorer& explorer) const;
 
  private:
+  bool is_visitor_on_the_way() const;
   bool stands_as_at_first() const;
   sim::Duration settle() const;
 

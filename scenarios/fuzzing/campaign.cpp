@@ -20,6 +20,10 @@ using sim::Random;
 
 // Short ones, and many: at the end of a batch every thread waits for the one that plays the last.
 constexpr std::size_t kUnitsOfBatch = 64;
+/// Of stories with programs, of which two thousand runs take minutes: findings are told at the end of a batch.
+constexpr std::size_t kUnitsOfBatchOfPrograms = 1;
+constexpr std::uint64_t kShrinkTries = 2'000;
+constexpr std::uint64_t kShrinkTriesOfPrograms = 100;
 constexpr std::uint64_t kRunsOfUnit = 32;
 constexpr std::uint64_t kEventsOfUnit = 20'000;  // a unit ends there, however few runs it had
 constexpr std::size_t kCorpusMax = 512;
@@ -35,6 +39,12 @@ std::uint32_t kinds_of(const AllowedFaults& faults) {
     if (budget.left < budget.may->times) kinds |= 1U << static_cast<std::uint32_t>(budget.may->kind);
   }
   return kinds;
+}
+
+/// A program is traced by the thread that began it, and by a signal to the whole process: so all of them by one thread.
+bool has_programs(const std::vector<FuzzTarget>& targets) {
+  return std::any_of(targets.begin(), targets.end(),
+                     [](const FuzzTarget& target) { return first_program(target.story) != nullptr; });
 }
 
 /// Of how many times as many runs: boundary 5, priority 2, uniform 1.
@@ -226,9 +236,10 @@ Campaign::Campaign(std::vector<FuzzTarget> targets, const models::locks::Catalog
     : targets_(std::move(targets)),
       catalogue_(catalogue),
       options_(std::move(options)),
-      threads_(std::max<std::size_t>(options_.jobs, 1)),
+      threads_(has_programs(targets_) ? 1 : std::max<std::size_t>(options_.jobs, 1)),
       places_(threads_.size()),
-      ahead_(kUnitsOfBatch) {
+      units_of_batch_(has_programs(targets_) ? kUnitsOfBatchOfPrograms : kUnitsOfBatch),
+      ahead_(units_of_batch_) {
   state_.fingerprint = fingerprint();
   if (options_.stopwatch) begin_ = options_.stopwatch();
 }
@@ -304,7 +315,7 @@ std::optional<std::uint64_t> Campaign::first_violation(std::size_t target, std::
 bool Campaign::step() {
   Ranks* ranks = options_.ranks;
   if (ranks != nullptr ? ranks->from_first(is_over()) : is_over()) return false;
-  std::vector<Unit> units(kUnitsOfBatch);
+  std::vector<Unit> units(units_of_batch_);
   const std::uint64_t batch = state_.statistics.batches;
   const std::vector<std::size_t> open = begin_batch(units);
   const auto begun = std::count_if(places_.begin(), places_.end(), [](const Place& p) { return p.begun != nullptr; });
@@ -349,12 +360,12 @@ bool Campaign::step() {
 
 /// Takes what of the next batch was played ahead. Returns what nobody has begun.
 std::vector<std::size_t> Campaign::begin_batch(std::vector<Unit>& units) {
-  std::vector<bool> is_begun(kUnitsOfBatch, false);
+  std::vector<bool> is_begun(units_of_batch_, false);
   for (const Place& place : places_) {
     if (place.begun) is_begun[place.begun->place_in_batch()] = true;
   }
   std::vector<std::size_t> open;
-  for (std::size_t i = 0; i < kUnitsOfBatch; ++i) {
+  for (std::size_t i = 0; i < units_of_batch_; ++i) {
     if (std::optional<Unit> played = std::exchange(ahead_[i], std::nullopt)) {
       units[i] = *std::move(played);
     } else if (!is_begun[i] && is_mine(options_.ranks, i)) {
@@ -371,8 +382,8 @@ void Campaign::play_ahead(Place& place, const std::function<bool()>& goes_on) tr
   while (goes_on() && !is_out_of_time()) {
     if (!place.begun) {
       std::size_t unit = next_ahead_++;
-      while (unit < kUnitsOfBatch && !may_go_ahead(unit)) unit = next_ahead_++;
-      if (unit >= kUnitsOfBatch) return;
+      while (unit < units_of_batch_ && !may_go_ahead(unit)) unit = next_ahead_++;
+      if (unit >= units_of_batch_) return;
       place.begun = begin(next_batch_, unit, place);
     }
     if (!place.begun->is_over()) {
@@ -411,7 +422,7 @@ Scenario Campaign::world_of(const FuzzTarget& target, std::uint64_t seed) const 
 }
 
 std::uint64_t Campaign::number_of(std::uint64_t batch, std::size_t unit) const {
-  return (batch * kUnitsOfBatch + unit) * options_.shards + options_.shard;
+  return (batch * units_of_batch_ + unit) * options_.shards + options_.shard;
 }
 
 /// What decides where a unit begins: first in which world, then whether it goes on from the corpus instead, then from
@@ -504,7 +515,8 @@ Campaign::Small Campaign::made_small(const Candidate& candidate) const {
   runs.run(candidate.seed.draw);
   const Scenario found = runs.story();
   auto result = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property],
-                       [this] { return is_out_of_time() || (options_.interrupted && options_.interrupted()); });
+                       [this] { return is_out_of_time() || (options_.interrupted && options_.interrupted()); },
+                       first_program(world) != nullptr ? kShrinkTriesOfPrograms : kShrinkTries);
   Small small;
   if (auto* trouble = std::get_if<Unconfirmed>(&result)) {
     small.why = std::move(trouble->reason);

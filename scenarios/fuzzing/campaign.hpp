@@ -144,6 +144,7 @@ class Campaign {
   FuzzOptions options_;
   Threads threads_;
   std::vector<Place> places_;  ///< by thread
+  std::size_t units_of_batch_;
   double begin_ = 0;           // tidy: not deciding
   std::uint64_t spent_before_ms_ = 0;
   Coverage coverage_;  ///< of `state_.features`

@@ -90,6 +90,46 @@ end
   CHECK(said_by_run(story_of(two_steps, dies)) == Verdict::violated);
 }
 
+TEST_CASE("visitor: an attempt is given up only when its answer could not come") {
+  // The end of the lease, 23ms after the grant, is the key's value, and a lost holder's task keeps the key. A visitor that
+  // comes before that rests for 100ms, and then gets it: an answer takes 2ms, and it waits 5ms for one.
+  const std::string by_value = R"(parameters = { lease = { default = "23ms", role = "renewed_lease" } }
+background = true
+local take = [[
+local t = redis.call('TIME')
+local now = t[1] * 1000 + t[2] / 1000
+local ends = redis.call('GET', KEYS[1])
+if ends and tonumber(ends) > now then return 0 end
+redis.call('SET', KEYS[1], now + tonumber(ARGV[1]))
+return 1
+]]
+function acquire(c)
+  if c.redis:eval(take, { c.key }, { c.parameters.lease }) ~= 1 then return nil end
+  c:every(c.parameters.lease / 3, function(w) return w.redis:pexpire(c.key, c.parameters.lease) == 1 end)
+  return { token = c.name }
+end
+)" + std::string(kDelete);
+  const std::string world = R"([network]
+latency = "1ms"
+timeout = "5ms"
+[[client]]
+name = "A"
+attempts = 1
+[[client]]
+name = "B"
+acquire_at = ["6ms", "8ms"]
+hold = "5ms"
+attempts = 1
+release = false
+[[may]]
+kind = "delay"
+client = "A"
+length = "14ms"
+times = 2
+)";
+  check_both(Verdict::holds, by_value, world);
+}
+
 TEST_CASE("visitor: what a failed attempt does to the lock keeps it from the next one") {
   // Each attempt gives the key another 100ms, and the next comes 12ms later.
   const std::string renews = redis(R"(function acquire(c)

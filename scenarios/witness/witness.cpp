@@ -324,9 +324,11 @@ std::variant<Witness, Unconfirmed> confirm(Scenario candidate, const Scenario& o
 
   // The file as people get it is what has to show it.
   witness.text = to_toml(story);
-  const auto parsed = parse(witness.text, story.file, catalogue, &story.lock.own);
+  auto parsed = parse(witness.text, story.file, catalogue, &story.lock.own, Programs::taken);
   if (const auto* trouble = std::get_if<Diagnostic>(&parsed)) return Unconfirmed{trouble->to_string(), witness.text};
-  auto second = run(std::get<Scenario>(parsed), catalogue, {.brief = true});
+  Scenario& read = std::get<Scenario>(parsed);
+  read.programs = story.programs;
+  auto second = run(read, catalogue, {.brief = true});
   if (const auto* trouble = std::get_if<Diagnostic>(&second)) return Unconfirmed{trouble->to_string(), witness.text};
   if (!std::get<Outcome>(second).as_expected)
     return Unconfirmed{"run does not show what it showed before", witness.text};
