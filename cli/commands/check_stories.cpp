@@ -172,6 +172,7 @@ class Check final : public Call {
  public:
   Manual manual() override;
   std::string mistake() override;
+  bool takes_programs() const override { return true; }  // to leave them out, or to say why not
   Exit perform(const models::locks::Catalogue& catalogue, Output& output) override;
 
  private:
@@ -184,8 +185,7 @@ class Check final : public Call {
   bool write_files(const reports::ExploredStory& story, std::ostream& err) const;
   bool write_margins(const reports::ExploredStory& story, const models::locks::Catalogue& catalogue,
                      const Interrupt& interrupt, std::ostream& err) const;
-  /// How the search for the states ended: a graph with too many of them is not written, and the rest of the answer
-  /// stands.
+  /// How the search for the states ended: a graph with too many is not written, and the rest of the answer stands.
   Exit write_graph(const Scenario& scenario, const models::locks::Catalogue& catalogue, std::ostream& err) const;
   reports::Lines lines(const std::vector<reports::ExploredStory>& stories, reports::LeftOut left_out,
                        const Output& output) const;

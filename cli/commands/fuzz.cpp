@@ -23,6 +23,7 @@
 #include "reports/check/fuzzing.hpp"
 #include "scenarios/format/other_algorithm.hpp"
 #include "scenarios/fuzzing/campaign.hpp"
+#include "scenarios/running/runner.hpp"
 #include "scenarios/story/diagnostic.hpp"
 #include "scenarios/story/suggestion.hpp"
 
@@ -74,6 +75,20 @@ class Folder {
   std::size_t written_ = 0;
 };
 
+/// A program that does not do the same twice cannot be fuzzed: what it breaks could not be shown again. Each is run
+/// twice, with nothing going wrong.
+std::optional<scenarios::Diagnostic> first_difference_of_programs(const std::vector<FuzzTarget>& targets,
+                                                                  const models::locks::Catalogue& catalogue) {
+  for (const FuzzTarget& target : targets) {
+    if (scenarios::first_program(target.story) == nullptr) continue;
+    scenarios::Scenario calm = target.story;
+    calm.faults.clear();
+    auto twice = scenarios::run_twice(calm, catalogue, {});
+    if (auto* trouble = std::get_if<scenarios::Diagnostic>(&twice)) return std::move(*trouble);
+  }
+  return std::nullopt;
+}
+
 class Fuzz final : public Call {
  public:
   Manual manual() override;
@@ -103,6 +118,7 @@ class Fuzz final : public Call {
   std::vector<std::string> merge_;       ///< folders: then nothing is fuzzed
   std::optional<std::string> found_;     ///< a folder
   bool resume_ = false;
+  bool has_programs_ = false;
 };
 
 std::string Fuzz::take_shard(const std::string& value) {
@@ -224,7 +240,7 @@ std::optional<std::vector<FuzzTarget>> Fuzz::targets(const models::locks::Catalo
 }
 
 Exit Fuzz::tell(const CampaignState& state, bool is_interrupted, Output& output) {
-  const reports::FuzzReportOptions how{.width = output.width, .folder = found()};
+  const reports::FuzzReportOptions how{.width = output.width, .folder = found(), .can_be_checked = !has_programs_};
   if (!report(*this,
               {.lines = [&] { return reports::fuzz_report(state, how); },
                .json = [&] { return reports::fuzz_json(state, how); }},
@@ -316,6 +332,14 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
       !objection.empty()) {
     output.err << objection;
     return Exit::bad_input;
+  }
+  has_programs_ = std::any_of(found_targets->begin(), found_targets->end(), [](const FuzzTarget& target) {
+    return scenarios::first_program(target.story) != nullptr;
+  });
+  if (const auto trouble = first_difference_of_programs(*found_targets, catalogue)) {
+    output.err << trouble->to_string() << '\n';
+    const bool is_theirs = trouble->kind == scenarios::Diagnostic::Kind::not_repeatable;
+    return is_theirs ? Exit::incomplete : Exit::bad_input;
   }
   FuzzOptions options = options_;
   options.seed = seed.value_or(1);

@@ -236,15 +236,18 @@ class Maker {
 
   void tell_explored(const Scenario& scenario, ToldStory& told) {
     if (scenarios::first_program(scenario) != nullptr) {
-      told.not_explored = "a client is a program, of which only runs can be shown: what it could do next is not known";
+      told.not_explored = {
+          "a client is a program, of which only runs can be shown; lockstep fuzz draws others at random",
+          "有一个客户端是程序，只能展示它的运行；lockstep fuzz 会随机尝试其他情况"};
       return;
     }
     if (!scenarios::can_be_explored(scenario, catalogue_)) {
-      told.not_explored = "its executions do not end";
+      told.not_explored = {"its executions do not end; lockstep fuzz draws others at random",
+                           "它的执行没有终点；lockstep fuzz 会随机尝试其他情况"};
       return;
     }
     if (!is_single_ && scenario.cost != scenarios::Cost::fast) {
-      told.not_explored = "it takes long: lockstep check explores it";
+      told.not_explored = {"that takes long; lockstep check does it", "这需要较长时间；lockstep check 会查"};
       return;
     }
     scenarios::CheckOptions options;
@@ -265,7 +268,8 @@ class Maker {
     }
     auto result = scenarios::check(scenario, catalogue_, options);
     if (std::holds_alternative<Diagnostic>(result)) {
-      told.not_explored = std::get<Diagnostic>(result).message;
+      const std::string& why = std::get<Diagnostic>(result).message;
+      told.not_explored = {why, why};
       return;
     }
     Exploration& exploration = std::get<Exploration>(result);
@@ -389,6 +393,7 @@ Exit Report::make_single(const models::locks::Catalogue& catalogue, const std::v
   Maker maker(catalogue, output, none, true);
   Tasks tasks;
   maker.plan_stories(scenarios, tasks);
+  if (!maker.is_good()) return Exit::bad_input;
   tasks.run(jobs, output);
   if (!maker.is_good()) return Exit::bad_input;
   if (maker.is_interrupted()) return Exit::incomplete;
@@ -409,6 +414,7 @@ Exit Report::perform(const models::locks::Catalogue& catalogue, Output& output) 
   Tasks tasks;
   maker.plan_measured(*scenarios, tasks);
   maker.plan_stories(*scenarios, tasks);
+  if (!maker.is_good()) return Exit::bad_input;
   maker.plan_matrix(tasks);
   tasks.run(jobs, output);
   if (!maker.is_good()) return Exit::bad_input;

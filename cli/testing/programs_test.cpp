@@ -28,6 +28,7 @@ class Folder {
   ~Folder() { std::filesystem::remove_all(path_); }
   Folder(const Folder&) = delete;
   Folder& operator=(const Folder&) = delete;
+  std::string path() const { return path_.string(); }
   std::string write(const std::string& name, const std::string& text) const {
     std::ofstream(path_ / name) << text;
     return (path_ / name).string();
@@ -140,6 +141,89 @@ TEST_CASE("a program that does not do the same twice gets no verdict") {
   CHECK(contains(result.err, "openat, write"));
 }
 
+/// No lock at all: A says that it has one from 0 to 20ms, B from 50ms on.
+std::string in_turn(const std::string& rest, const std::string& lock = "stock") {
+  const auto client = [&](const std::string& name, const std::string& from) {
+    return "[[client]]\nname = \"" + name + "\"\nacquire_at = \"" + from +
+           "\"\ncommand = [\"/bin/sh\", \"-c\", 'lock=" + lock +
+           "; echo lockstep: acquired $lock; sleep 0.02; echo lockstep: releasing $lock; echo lockstep: released "
+           "$lock']\n";
+  };
+  return std::string(kHead) + client("A", "0ms") + client("B", "50ms") + rest;
+}
+
+TEST_CASE("what a child of a program writes to a pipe is not the program's output") {
+  const Called result = run_story(in_turn("", "$(echo stock | cat)"));
+  INFO(result.out << result.err);
+  CHECK(result.exit == 0);
+  CHECK(count(result.out, "has the lock") == 2);
+}
+
+TEST_CASE("fuzz finds what breaks a program's lock, makes it small, and run shows it again") {
+  const Folder folder;
+  const std::string found = folder.path() + "/found";
+  const std::string story = in_turn("[[may]]\nkind = \"pause\"\nclient = \"A\"\nlength = \"200ms\"\n");
+  const Called result =
+      run_with_programs({"fuzz", folder.write("story.toml", story), "--runs", "100", "--found", found});
+  INFO(result.out << result.err);
+  CHECK(result.exit == 1);
+  CHECK(contains(result.out, "A and B hold the lock at once"));
+  CHECK(contains(result.out, "1 finding; each file in "));
+  CHECK(!contains(result.out, "check tells"));
+  // The smallest is one without a pause, in which both come at once.
+  const Called again = run_with_programs({"run", found + "/programs-mutual-exclusion.toml"});
+  INFO(again.out << again.err);
+  CHECK(again.exit == 0);
+  CHECK(contains(again.out, "mutual-exclusion violated by A, B"));
+}
+
+TEST_CASE("fuzz and report refuse a program that does not do the same twice") {
+  if (!can_run()) return;
+  const Folder folder;
+  const std::string counter = folder.write("counter", "");
+  const std::string file = folder.write("story.toml", python("open('" + counter +
+                                                             "', 'a').write('x')\n"
+                                                             "print('lockstep: acquired', len(open('" +
+                                                             counter + "').read()))"));
+  const Called fuzzed = run_with_programs({"fuzz", file, "--runs", "1", "--found", folder.path() + "/found"});
+  INFO(fuzzed.out << fuzzed.err);
+  CHECK(fuzzed.exit == 3);
+  CHECK(fuzzed.out.empty());
+  CHECK(contains(fuzzed.err, "two runs differ"));
+  CHECK(!std::filesystem::exists(folder.path() + "/found"));
+  const Called told = run_with_programs({"report", folder.path() + "/out", "--stories", file});
+  CHECK(told.exit == 2);
+  CHECK(contains(told.err, "two runs differ"));
+}
+
+TEST_CASE("a page of a program's story shows its run, and says that nothing else was looked at") {
+  const Folder folder;
+  const std::string page = folder.path() + "/page.html";
+  const Called result =
+      run_with_programs({"report", "--single", page, "--stories", folder.write("story.toml", in_turn(""))});
+  INFO(result.out << result.err);
+  CHECK(result.exit == 0);
+  std::ostringstream text;
+  text << std::ifstream(page).rdbuf();
+  CHECK(contains(text.str(), "has the lock"));
+  CHECK(contains(text.str(), "a client is a program, of which only runs can be shown"));
+}
+
+TEST_CASE("check leaves a program out of a folder, and says of a file why it cannot be explored") {
+  const Folder folder;
+  const std::string file = folder.write("story.toml", in_turn(""));
+  folder.write("other.toml", std::string(kHead) + "algorithm = \"set-nx-px-lua\"\n[[client]]\nname = \"A\"\n");
+  const Called all = run_with_programs({"check", folder.path()});
+  INFO(all.out << all.err);
+  CHECK(all.exit == 0);
+  CHECK(contains(all.out, "1 story left out that cannot be explored"));
+  const Called one = run_with_programs({"check", file});
+  INFO(one.out << one.err);
+  CHECK(one.exit == 2);
+  CHECK(one.out.empty());
+  CHECK(contains(one.err, "client A is a program, which check cannot take; `lockstep run` and `lockstep fuzz` can"));
+}
+
 #endif
 
 TEST_CASE("a command that cannot run programs refuses them, and calls nothing kept") {
@@ -152,7 +236,8 @@ TEST_CASE("a command that cannot run programs refuses them, and calls nothing ke
     INFO(command << ": " << result.out << result.err);
     CHECK(result.exit == 2);
     CHECK(!contains(result.out, "✓"));
-    CHECK(contains(result.err, "client A is a program, which " + command + " cannot take; `lockstep run` and `lockstep fuzz` can"));
+    CHECK(contains(result.err,
+                   "client A is a program, which " + command + " cannot take; `lockstep run` and `lockstep fuzz` can"));
   }
   const Called plain = called({"run", file});
   CHECK(plain.exit == 2);

@@ -87,12 +87,15 @@ Lines fuzz_report(const CampaignState& state, const FuzzReportOptions& options) 
     add_prose(lines, fmt::format("? nothing was found, and not all was judged: {}", joined(open, "; ")), options.width,
               2, Ink::warning);
   } else if (is_nothing_found) {
-    lines.emplace_back("✓ nothing was found, which proves nothing: check does, within its bounds", Ink::good);
+    lines.emplace_back(fmt::format("✓ nothing was found, which proves nothing{}",
+                                   options.can_be_checked ? ": check does, within its bounds" : ""),
+                       Ink::good);
   } else {
-    add_prose(lines,
-              fmt::format("{} finding{}; each file in {} is replayed by run, and check tells its margin",
-                          state.findings.size(), state.findings.size() == 1 ? "" : "s", printable(options.folder)),
-              options.width, 0);
+    add_prose(
+        lines,
+        fmt::format("{}; each file in {} is replayed by run{}", counted(state.findings.size(), "finding", "findings"),
+                    printable(options.folder), options.can_be_checked ? ", and check tells its margin" : ""),
+        options.width, 0);
   }
   return lines;
 }

@@ -12,7 +12,8 @@ namespace lockstep::reports {
 
 struct FuzzReportOptions {
   std::size_t width = 100;
-  std::string folder;  ///< where the files are
+  std::string folder;          ///< where the files are
+  bool can_be_checked = true;  ///< false: clients are programs, which `check` cannot explore
 };
 
 /// What was played, then each finding: its file, what breaks, and why.

@@ -36,6 +36,7 @@ class Builder {
     to_tell.above = {kHome};
     to_tell.source = told.source;
     if (told.explored) to_tell.explored = &*told.explored;
+    to_tell.not_explored = told.not_explored;
     to_tell.margins = &told.margins;
     if (told.no_return) to_tell.no_return = &*told.no_return;
     if (catalogue_.find(told.story.scenario.lock.algorithm) != nullptr)
@@ -150,6 +151,7 @@ std::string single_page(const ToldStory& told, const models::locks::Catalogue& c
   to_tell.is_single = true;
   to_tell.source = told.source;
   if (told.explored) to_tell.explored = &*told.explored;
+  to_tell.not_explored = told.not_explored;
   to_tell.margins = &told.margins;
   if (told.no_return) to_tell.no_return = &*told.no_return;
   const std::optional<RepairedTwin> repaired = Builder::repaired_twin_of(told, catalogue, nullptr);

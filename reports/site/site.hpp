@@ -25,7 +25,7 @@ struct ToldStory {
   std::optional<ExploredStory> explored;  ///< nothing: it cannot be, or takes too long
   ToldMargins margins;
   std::optional<scenarios::NoReturn> no_return;
-  std::string not_explored;  ///< why; empty: it was
+  Text not_explored;  ///< why not, and what to do then; empty: it was
 };
 
 struct SiteInput {

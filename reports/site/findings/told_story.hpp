@@ -22,6 +22,7 @@ struct StoryToTell {
   std::string path;                                ///< of the page
   const Story* story = nullptr;                    ///< with trace and key states
   const ExploredStory* explored = nullptr;         ///< null: it was not
+  Text not_explored;                               ///< then: why not, and what to do instead
   const ToldMargins* margins = nullptr;            ///< null: none were computed
   const scenarios::NoReturn* no_return = nullptr;  ///< null: it was not asked for
   const RepairedTwin* repaired = nullptr;          ///< null: there is none

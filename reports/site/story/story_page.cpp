@@ -95,6 +95,7 @@ Page story_page(const StoryToTell& told) {
                 {"origin", scenario.source},
                 {"file", told.source},
                 {"told", scenario.story},
+                {"not_explored", told.not_explored},
                 {"repairs", told.broken_twin ? link_to(told.path, *told.broken_twin) : ""},
                 {"rows", diagram.rows.size()},
                 {"diagram", picture::page_svg(diagram, {.title_en = scenario.title.en, .title_zh = scenario.title.zh})},
