@@ -144,7 +144,8 @@ std::variant<Scenario, Diagnostic> parse(std::string_view text, std::string file
     scenario.id = fs::path(file_name).stem().string();
     scenario.file = std::move(file_name);
     if (programs == Programs::refused) {
-      if (auto refusal = refusal_of_programs(scenario, "only `lockstep run`, `fuzz` and `report` can take")) return *refusal;
+      if (auto refusal = refusal_of_programs(scenario, "only `lockstep run`, `fuzz` and `report` can take"))
+        return *refusal;
     }
     return scenario;
   } catch (const schema::Bad& bad) {

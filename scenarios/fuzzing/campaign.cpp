@@ -514,9 +514,10 @@ Campaign::Small Campaign::made_small(const Candidate& candidate) const {
   RandomRuns runs(world, catalogue_);
   runs.run(candidate.seed.draw);
   const Scenario found = runs.story();
-  auto result = shrink(found, runs.delays(), world, catalogue_, target.properties[candidate.property],
-                       [this] { return is_out_of_time() || (options_.interrupted && options_.interrupted()); },
-                       first_program(world) != nullptr ? kShrinkTriesOfPrograms : kShrinkTries);
+  auto result = shrink(
+      found, runs.delays(), world, catalogue_, target.properties[candidate.property],
+      [this] { return is_out_of_time() || (options_.interrupted && options_.interrupted()); },
+      first_program(world) != nullptr ? kShrinkTriesOfPrograms : kShrinkTries);
   Small small;
   if (auto* trouble = std::get_if<Unconfirmed>(&result)) {
     small.why = std::move(trouble->reason);

@@ -145,7 +145,7 @@ class Campaign {
   Threads threads_;
   std::vector<Place> places_;  ///< by thread
   std::size_t units_of_batch_;
-  double begin_ = 0;           // tidy: not deciding
+  double begin_ = 0;  // tidy: not deciding
   std::uint64_t spent_before_ms_ = 0;
   Coverage coverage_;  ///< of `state_.features`
   std::uint64_t next_batch_ = 0;
