@@ -11,8 +11,6 @@
 #include <ctime>
 #include <string>
 
-#include "programs/tracer/launch.hpp"
-
 namespace lockstep::programs::tracer {
 
 namespace {

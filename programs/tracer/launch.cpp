@@ -104,18 +104,7 @@ void end_process(pid_t process) {
   ::waitpid(process, nullptr, __WALL);
 }
 
-/// A file for each, so that one can tell them from what the program, or a child of it, puts in their places.
-std::string output_name(int descriptor) { return fmt::format("lockstep-output-{}", descriptor); }
-
 }  // namespace
-
-int output_of(const AddressSpace& space, int descriptor) {
-  const std::string target = space.target(descriptor);
-  for (int output = kFirstOutput; output <= kLastOutput; ++output) {
-    if (target.starts_with("/memfd:" + output_name(output))) return output;
-  }
-  return 0;
-}
 
 Launched launch(const Command& command) {
   Preparation preparation(command);

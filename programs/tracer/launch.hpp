@@ -6,7 +6,6 @@
 
 #include "door/file.hpp"
 #include "programs/tracer/command.hpp"
-#include "programs/tracer/tracee.hpp"
 
 namespace lockstep::programs::tracer {
 
@@ -17,10 +16,6 @@ struct Launched {
   /// here, so numbers of processes differ from run to run.
   pid_t first_of_namespace = 0;
 };
-
-/// Which of its outputs, as it had them at its start (1, 2 or 3), this descriptor of a process is now. 0: none, since it
-/// was redirected.
-int output_of(const AddressSpace& space, int descriptor);
 
 /// Throws TracerTrouble.
 Launched launch(const Command& command);

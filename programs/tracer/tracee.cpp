@@ -16,6 +16,8 @@
 #include <string_view>
 #include <utility>
 
+#include "programs/tracer/filter.hpp"
+
 namespace lockstep::programs::tracer {
 
 namespace {
@@ -95,6 +97,16 @@ std::uint64_t AddressSpace::socket_number(int descriptor) const {
   const std::string name = target(descriptor);
   constexpr std::string_view kPrefix = "socket:[";
   return name.starts_with(kPrefix) ? std::strtoull(name.c_str() + kPrefix.size(), nullptr, 10) : 0;
+}
+
+std::string output_name(int descriptor) { return fmt::format("lockstep-output-{}", descriptor); }
+
+int output_of(const AddressSpace& space, int descriptor) {
+  const std::string target = space.target(descriptor);
+  for (int output = kFirstOutput; output <= kLastOutput; ++output) {
+    if (target == "/memfd:" + output_name(output) + " (deleted)") return output;
+  }
+  return 0;
 }
 
 Tracee::Tracee(pid_t id, std::shared_ptr<AddressSpace> space)

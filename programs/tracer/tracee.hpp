@@ -47,6 +47,12 @@ class AddressSpace {
   door::File handle_;
 };
 
+/// A program begins with a file of this name for each of its outputs (1, 2 and 3), so that one can tell them from what
+/// it, or a child of it, puts in their places.
+std::string output_name(int descriptor);
+/// Which output this descriptor of a process is now. 0: none, since it was redirected.
+int output_of(const AddressSpace& space, int descriptor);
+
 /// Why a thread came to a stop.
 enum class StopKind : std::uint8_t {
   before_call,  ///< one that the filter shows
