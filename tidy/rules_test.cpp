@@ -146,6 +146,9 @@ TEST_CASE("tidy: there are no mutable globals") {
   require_judged({
       {mutable_globals, "sim/a.cpp", in_namespace("int counter = 0;\n"), 3},
       {mutable_globals, "sim/a.cpp", in_namespace("static int counter;\n"), 3},
+      {mutable_globals, "sim/a.cpp", in_namespace("static int counter;  // tidy: a program of others\n"), 3},
+      {mutable_globals, "programs/samples/a/main.cpp",
+       in_namespace("static int counter;  // tidy: a program of others\n"), kNothing},
       {mutable_globals, "sim/a.cpp", in_namespace("inline std::map<int, int> seen;\n"), 3},
       {mutable_globals, "sim/a.cpp", in_namespace("Registry registry{3};\n"), 3},
       {mutable_globals, "sim/a.cpp", in_namespace("std::atomic<int>* next = nullptr;\n"), 3},

@@ -23,13 +23,6 @@ constexpr std::int64_t kFirstRest = 5000;
 constexpr int kMostDoublings = 12;
 constexpr long kEpollPwait2 = 441;
 
-timespec as_timespec(std::int64_t time) { return {time / kSecond, time % kSecond}; }
-
-bool is_wall(std::uint64_t clock) {
-  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI ||
-         clock == CLOCK_REALTIME_ALARM;
-}
-
 bool looks_at_clock(long call) {
   return call == SYS_clock_gettime || call == SYS_gettimeofday || call == SYS_sched_yield;
 }
@@ -77,10 +70,15 @@ std::span<const Calls::Row> Calls::rows() {
       {SYS_getpeername, "getpeername", Seen::on_sockets, &Calls::getpeername},
       {SYS_madvise, "madvise", Seen::always, &Calls::madvise},
       {SYS_io_uring_setup, "io_uring_setup", Seen::always, &Calls::refuse},
-      {SYS_timerfd_settime, "timerfd_settime", Seen::always, &Calls::real_timer},
-      {SYS_timer_settime, "timer_settime", Seen::always, &Calls::real_timer},
-      {SYS_setitimer, "setitimer", Seen::always, &Calls::real_timer},
-      {SYS_alarm, "alarm", Seen::always, &Calls::real_timer},
+      {SYS_timerfd_settime, "timerfd_settime", Seen::always, &Calls::by<&Timers::timerfd_settime>},
+      {SYS_timerfd_gettime, "timerfd_gettime", Seen::always, &Calls::by<&Timers::timerfd_gettime>},
+      {SYS_setitimer, "setitimer", Seen::always, &Calls::by<&Timers::setitimer>},
+      {SYS_getitimer, "getitimer", Seen::always, &Calls::by<&Timers::getitimer>},
+      {SYS_alarm, "alarm", Seen::always, &Calls::by<&Timers::alarm>},
+      {SYS_timer_create, "timer_create", Seen::always, &Calls::by<&Timers::timer_create>},
+      {SYS_timer_settime, "timer_settime", Seen::always, &Calls::by<&Timers::timer_settime>},
+      {SYS_timer_gettime, "timer_gettime", Seen::always, &Calls::by<&Timers::timer_gettime>},
+      {SYS_timer_delete, "timer_delete", Seen::always, &Calls::by<&Timers::timer_delete>},
       // Threads takes note of it: the end of all threads of the process.
       {SYS_exit_group, "exit_group", Seen::always, &Calls::go_on},
       {SYS_exit, "exit", Seen::always, &Calls::go_on},
@@ -274,12 +272,5 @@ Turn Calls::madvise(Thread& thread) {
 }
 
 Turn Calls::refuse(Thread& thread) { return answered(thread, -ENOSYS); }
-
-Turn Calls::real_timer(Thread&) {
-  threads_.note_escape(
-      "it sets a timer of the system (timerfd, setitimer, timer_create or alarm), which runs in real "
-      "time");
-  return Turn::goes_on;
-}
 
 }  // namespace lockstep::programs::tracer

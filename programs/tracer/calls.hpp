@@ -12,14 +12,15 @@
 #include "programs/tracer/outside.hpp"
 #include "programs/tracer/sockets.hpp"
 #include "programs/tracer/threads.hpp"
+#include "programs/tracer/timers/timers.hpp"
 
 namespace lockstep::programs::tracer {
 
 class Calls final : public CallHandler {
  public:
   /// Requires: all of them outlive it. `threads` calls it.
-  Calls(ClockPage& page, Threads& threads, Sockets& sockets, Outside& outside)
-      : page_(page), threads_(threads), sockets_(sockets), outside_(outside), futexes_(threads) {}
+  Calls(ClockPage& page, Threads& threads, Sockets& sockets, Timers& timers, Outside& outside)
+      : page_(page), threads_(threads), sockets_(sockets), timers_(timers), outside_(outside), futexes_(threads) {}
 
   /// For the filter.
   static std::vector<SeenCall> seen();
@@ -62,7 +63,10 @@ class Calls final : public CallHandler {
   Turn tell(Thread& thread, std::string_view bytes);
   Turn madvise(Thread& thread);
   Turn refuse(Thread& thread);
-  Turn real_timer(Thread&);
+  template <Turn (Timers::*call)(Thread&)>
+  Turn by(Thread& thread) {
+    return (timers_.*call)(thread);
+  }
   Turn go_on(Thread&) { return Turn::goes_on; }
   Turn socket(Thread& thread) { return sockets_.socket(thread); }
   Turn connect(Thread& thread) { return sockets_.connect(thread); }
@@ -75,6 +79,7 @@ class Calls final : public CallHandler {
   ClockPage& page_;
   Threads& threads_;
   Sockets& sockets_;
+  Timers& timers_;
   Outside& outside_;
   Futexes futexes_;
 };

@@ -5,12 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "programs/tracer/calls.hpp"
 #include "programs/tracer/launch.hpp"
 #include "programs/tracer/sockets.hpp"
 #include "programs/tracer/threads.hpp"
+#include "programs/tracer/timers/timers.hpp"
 
 namespace lockstep::programs::tracer {
 
@@ -37,7 +39,8 @@ struct Program::Parts final : CallHandler {
         page(fmt::format("/proc/{}/fd/{}", ::getpid(), random.number())),
         threads(page, *this, seed),
         sockets(threads, outside),
-        calls(page, threads, sockets, outside) {
+        timers(threads),
+        calls(page, threads, sockets, timers, outside) {
     page.set(readings);
     launched = launch(command);
     threads.add_first(launched.process);
@@ -60,6 +63,7 @@ struct Program::Parts final : CallHandler {
   ClockPage page;
   Threads threads;
   Sockets sockets;
+  Timers timers;
   Calls calls;
   Launched launched;
 };
@@ -71,6 +75,7 @@ Program::~Program() = default;
 void Program::set_clocks(Readings readings) { parts_->page.set(readings); }
 
 void Program::run() {
+  parts_->timers.expire();
   parts_->threads.end_waits();
   // Taking what it has sent may wake it: a full socket has room again.
   do {
@@ -79,7 +84,12 @@ void Program::run() {
   } while (parts_->threads.notice_woken());
 }
 
-std::optional<std::int64_t> Program::next_deadline() const { return parts_->threads.next_deadline(); }
+std::optional<std::int64_t> Program::next_deadline() const {
+  const std::optional<std::int64_t> of_threads = parts_->threads.next_deadline();
+  const std::optional<std::int64_t> of_timers = parts_->timers.next_deadline();
+  return of_threads && of_timers ? std::min(*of_threads, *of_timers) : of_threads ? of_threads : of_timers;
+}
+
 void Program::deliver(SocketId socket, std::string_view bytes) { parts_->sockets.deliver(socket, bytes); }
 void Program::finish_connect(SocketId socket, int error) { parts_->sockets.finish_connect(socket, error); }
 void Program::close(SocketId socket) { parts_->sockets.close(socket); }

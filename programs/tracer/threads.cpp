@@ -45,6 +45,13 @@ Turn answered(Thread& thread, std::int64_t result) {
 
 std::int64_t nanoseconds(const timespec& time) { return time.tv_sec * 1'000'000'000 + time.tv_nsec; }
 
+timespec as_timespec(std::int64_t nanoseconds) { return {nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000}; }
+
+bool is_wall(std::uint64_t clock) {
+  return clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE || clock == CLOCK_TAI ||
+         clock == CLOCK_REALTIME_ALARM;
+}
+
 Threads::~Threads() { kill_all(); }
 
 void Threads::add_first(pid_t process) {

@@ -65,6 +65,9 @@ enum class Turn : std::uint8_t {
 Turn answered(Thread& thread, std::int64_t result);
 
 std::int64_t nanoseconds(const timespec& time);
+timespec as_timespec(std::int64_t nanoseconds);
+/// Whether a clock, as programs number them, shows the time of day.
+bool is_wall(std::uint64_t clock);
 
 /// Carries out calls in place of the kernel, or changes them.
 class CallHandler {
@@ -114,6 +117,8 @@ class Threads {
   bool yield(Thread& thread);
   std::uint64_t draw();
   std::int64_t monotonic() const { return page_.readings().monotonic; }
+  /// When the monotonic clock will be there, and a little later: what waits is waiting no longer then.
+  std::int64_t monotonic_of(const Deadline& deadline) const;
   const std::vector<std::unique_ptr<Thread>>& all() const { return threads_; }
 
  private:
@@ -136,7 +141,6 @@ class Threads {
   void make_ready(Thread& thread);
   void end_wait(Thread& thread);
   void forget_dead();
-  std::int64_t monotonic_of(const Deadline& deadline) const;
 
   ClockPage& page_;
   CallHandler& calls_;
