@@ -84,7 +84,7 @@ TEST_CASE("programs: a caller that does not ask for them gets none, and without 
   const auto refusal = parse(text, "/srv/x.toml", catalogue());
   REQUIRE(std::holds_alternative<Diagnostic>(refusal));
   CHECK(std::get<Diagnostic>(refusal).to_string() ==
-        "/srv/x.toml:4:8: client A is a program, which only `lockstep run` can take");
+        "/srv/x.toml:4:8: client A is a program, which only `lockstep run`, `fuzz` and `report` can take");
   const auto run_result = run(parsed(text), catalogue());
   REQUIRE(std::holds_alternative<Diagnostic>(run_result));
   CHECK(!refusal_of(parsed(text), catalogue()));
