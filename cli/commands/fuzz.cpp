@@ -333,9 +333,7 @@ Exit Fuzz::perform(const models::locks::Catalogue& catalogue, Output& output) {
     output.err << objection;
     return Exit::bad_input;
   }
-  has_programs_ = std::any_of(found_targets->begin(), found_targets->end(), [](const FuzzTarget& target) {
-    return scenarios::first_program(target.story) != nullptr;
-  });
+  has_programs_ = scenarios::has_programs(*found_targets);
   if (const auto trouble = first_difference_of_programs(*found_targets, catalogue)) {
     output.err << trouble->to_string() << '\n';
     const bool is_theirs = trouble->kind == scenarios::Diagnostic::Kind::not_repeatable;

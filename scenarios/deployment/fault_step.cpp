@@ -7,6 +7,8 @@ std::string fault_step(const sim::World& world, const sim::Event& event) {
     case sim::EventKind::start: return "start";
     case sim::EventKind::fault: return "";
     case sim::EventKind::timer:
+      // What the process of an earlier life had set does nothing.
+      if (event.incarnation != world.state(event.process).incarnation) return "";
       switch (event.timer_kind) {
         case sim::TimerKind::sleep: return "sleep";
         case sim::TimerKind::tick: return "tick";

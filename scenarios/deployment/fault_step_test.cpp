@@ -34,11 +34,8 @@ class Steps final : public sim::Fate {
 
   Answer of(std::uint32_t slot, sim::Instant) override {
     const sim::Event& event = world_.event(slot);
-    // What only a process of an earlier life had set comes to nothing; nor does a dead one come to anything.
     const bool is_alive =
-        event.process.is_valid() &&
-        (event.kind == sim::EventKind::start ||
-         (world_.state(event.process).alive && world_.state(event.process).incarnation == event.incarnation));
+        event.process.is_valid() && (event.kind == sim::EventKind::start || world_.state(event.process).alive);
     if (is_alive && event.process.index < processes_) {
       if (std::string step = fault_step(world_, event); !step.empty())
         seen.insert({world_.name(event.process), std::move(step)});

@@ -41,12 +41,6 @@ std::uint32_t kinds_of(const AllowedFaults& faults) {
   return kinds;
 }
 
-/// A program is traced by the thread that began it, and by a signal to the whole process: so all of them by one thread.
-bool has_programs(const std::vector<FuzzTarget>& targets) {
-  return std::any_of(targets.begin(), targets.end(),
-                     [](const FuzzTarget& target) { return first_program(target.story) != nullptr; });
-}
-
 /// Of how many times as many runs: boundary 5, priority 2, uniform 1.
 Strategy some_strategy(Random& random) {
   const std::uint64_t ticket = random.below(8);
@@ -232,6 +226,12 @@ class Campaign::Player {
   std::vector<Feature> features_;
 };
 
+bool has_programs(const std::vector<FuzzTarget>& targets) {
+  return std::any_of(targets.begin(), targets.end(),
+                     [](const FuzzTarget& target) { return first_program(target.story) != nullptr; });
+}
+
+/// A program is traced by the thread that began it, and by a signal to the whole process: so all of them by one thread.
 Campaign::Campaign(std::vector<FuzzTarget> targets, const models::locks::Catalogue& catalogue, FuzzOptions options)
     : targets_(std::move(targets)),
       catalogue_(catalogue),

@@ -45,6 +45,9 @@ struct FuzzTarget {
 FuzzTarget target_of(const Scenario& file, const models::locks::Catalogue& catalogue);
 FuzzTarget target_of(const models::locks::Entry& entry);
 
+/// Whether clients of one of them are programs.
+bool has_programs(const std::vector<FuzzTarget>& targets);
+
 struct FuzzOptions {
   std::uint64_t seed = 1;
   std::uint64_t max_runs = 0;         ///< 0: no bound; asked between batches

@@ -59,17 +59,17 @@ void RunRecorder::happens(std::uint32_t slot, Instant moment) {
   // What concerns no process, such as a planned partition, is no step of anybody.
   if (!writes_ || !event.process.is_valid()) return;
   finish_present();
-  // What the process of an earlier life had set does nothing, whenever it comes. Not so who crashed before he started:
-  // in a file he could start sooner.
-  const bool is_of_earlier_life =
-      event.kind == sim::EventKind::timer && event.incarnation != world_.state(event.process).incarnation;
   present_ = Present{.process = event.process,
                      .at = moment.offset(),
                      .step = fault_step(world_, event),
                      .is_start = event.kind == sim::EventKind::start,
-                     .was_alive = world_.state(event.process).alive && !is_of_earlier_life,
+                     .was_alive = world_.state(event.process).alive,
                      .pauses = std::move(with_next_)};
   with_next_.clear();
+  // What the process of an earlier life had set does nothing, whenever it comes. Not so who crashed before he started:
+  // in a file he could start sooner.
+  const bool is_of_earlier_life =
+      event.kind == sim::EventKind::timer && event.incarnation != world_.state(event.process).incarnation;
   const std::optional<sim::EventName>& name = named_[slot].name;
   listed_.reset();
   if (!name || is_of_earlier_life) return;

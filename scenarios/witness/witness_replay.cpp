@@ -179,8 +179,7 @@ class Replayer final : public sim::Scheduler {
     seen.name = names_[planned.id];
     const std::string step = fault_step(world_, event);
     sim::ProcessState& process = world_.state(event.process);
-    const bool is_of_earlier_life = event.kind == sim::EventKind::timer && event.incarnation != process.incarnation;
-    const bool was_alive = process.alive && !is_of_earlier_life;
+    const bool was_alive = process.alive;
     for (const ExploredFault& pause : trace_.faults) {
       const bool is_here = freezes(pause.kind) && pause.place == ExploredFault::Place::after;
       if (!is_here || pause.event != position) continue;
